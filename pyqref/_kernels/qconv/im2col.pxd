@@ -1,5 +1,9 @@
 # The windows of an image as rows of a matrix, made block by block: never the whole matrix.
 
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy, memset
+from pyqref._kernels.product.kernel cimport COPIED_TOO_MUCH, GROUP_ROWS, Bytes, Layout, place_of_row
+
 cdef enum:
     MOST_LINES = 64                 # under a window, whose places are known at a time
 
@@ -78,7 +82,7 @@ cdef inline const uint8_t* end_of(const Image* image) noexcept nogil:
     return image.x + (pixels - 1) * image.channels + image.inputs
 
 
-cdef void cut_lines(const Image* image, Segments* segments) noexcept nogil:
+cdef inline void cut_lines(const Image* image, Segments* segments) noexcept nogil:
     segments.count, segments.size = image.kernel[2], image.inputs
     segments.step = image.dilation[2] * image.channels
     if image.dilation[2] == 1 and image.inputs == image.channels:
@@ -114,7 +118,7 @@ cdef inline uint8_t* copy_inner_window(
     Py_ssize_t first, uint8_t* row,
 ) noexcept nogil:
     """A window none of whose columns is in the padding; ``first`` is where it begins, in bytes."""
-    cdef Py_ssize_t i, k
+    cdef Py_ssize_t i, _k
     cdef const uint8_t* x
     for i in range(n_lines):
         if lines[i] == NULL:
@@ -122,7 +126,7 @@ cdef inline uint8_t* copy_inner_window(
             row += segments.line
         else:
             x = lines[i] + first
-            for k in range(segments.count):
+            for _k in range(segments.count):
                 copy_segment(row, x, segments.size, segments.end)
                 row += segments.size
                 x += segments.step
@@ -138,12 +142,12 @@ cdef inline void copy_plain_windows(
     cdef Py_ssize_t step = image.stride[2] * image.channels
     cdef const uint8_t* x
     cdef uint8_t* target
-    cdef Py_ssize_t r, i, k
-    for r in range(count):
+    cdef Py_ssize_t _r, i, _k
+    for _r in range(count):
         target = row
         for i in range(n_lines):
             x = lines[i] + first
-            for k in range(segments.count):
+            for _k in range(segments.count):
                 memcpy(target, x, chunk)
                 target += size
                 x += segments.step
@@ -152,7 +156,7 @@ cdef inline void copy_plain_windows(
         row += row_step
 
 
-cdef Py_ssize_t plain_windows(
+cdef inline Py_ssize_t plain_windows(
     const Image* image, const Segments* segments, const uint8_t** lines, Py_ssize_t n_lines,
     const Position* p,
 ) noexcept nogil:
@@ -201,7 +205,7 @@ cdef inline bint is_inner(const Image* image, const Position* p) noexcept nogil:
     return reach(image, p, 2, 0) >= 0 and last < image.size[2]
 
 
-cdef Py_ssize_t find_lines(
+cdef inline Py_ssize_t find_lines(
     const Image* image, const Position* p, Py_ssize_t first, const uint8_t** lines
 ) noexcept nogil:
     """At most MOST_LINES lines under a window, from its line ``first``; NULL: in the padding."""
@@ -220,7 +224,7 @@ cdef Py_ssize_t find_lines(
     return count
 
 
-cdef void windows_copied(
+cdef inline void windows_copied(
     const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
     const Layout* layout, const uint8_t** rows,
 ) noexcept nogil:
@@ -279,7 +283,7 @@ cdef void windows_copied(
             n_lines = find_lines(image, &p, 0, lines)
 
 
-cdef bint is_matrix(const Image* image) noexcept nogil:
+cdef inline bint is_matrix(const Image* image) noexcept nogil:
     """Whether the windows are all pixels, one after another."""
     cdef int axis
     for axis in range(3):

@@ -1,27 +1,15 @@
 # Boxes of pixels, taken out of an image that lies in any order: their channels come last. Real
 # numbers become bytes on the way.
 
-cdef extern from "qconv/transpose_channels.h":
-    void transpose_block(
-        const uint8_t* source, Py_ssize_t source_step, int channels, uint8_t* target,
-        Py_ssize_t target_step, int exact,
-    ) nogil
+from libc.stdint cimport uint8_t
+from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.qconv.quantize_input cimport REALS_A_THREAD, quantize_line
+from pyqref._kernels.qconv.scatter cimport copy_bytes
+from pyqref._kernels.qconv.source cimport TRANSPOSED, Source, transpose_block
 
 cdef enum:
-    TRANSPOSED = 16                 # pixels, and channels at most, of a block
     PIXELS_A_TASK = 1 << 8
     BYTES_A_THREAD = 1 << 17    # of whole blocks
-
-
-# Images as they lie. Steps are bytes from one to the next: of images, channels, depth, height,
-# width; of dimensions with one place, or none, they mean nothing.
-cdef struct Source:
-    const uint8_t* x
-    Py_ssize_t batch, channels
-    int64_t[3] size
-    Py_ssize_t[5] step
-    bint is_real                # float32, with what makes bytes of them
-    float inverse, offset
 
 
 # Pixels of some images: along each dimension so many from the first, so far apart.
@@ -40,40 +28,7 @@ cdef struct Turn:
     uint8_t* out
 
 
-cdef void look_at(Source* s, cnp.ndarray x) except *:
-    cdef int missing = 5 - cnp.PyArray_NDIM(x)
-    cdef int axis
-    if not cnp.PyArray_ISNOTSWAPPED(x):
-        raise TypeError(f"x must be in the byte order of this machine, got {x.dtype.str}")
-    s.x, s.batch = <const uint8_t*> cnp.PyArray_DATA(x), cnp.PyArray_DIM(x, 0)
-    s.channels = cnp.PyArray_DIM(x, 1)
-    s.step[0], s.step[1] = cnp.PyArray_STRIDE(x, 0), cnp.PyArray_STRIDE(x, 1)
-    for axis in range(3):
-        s.size[axis] = 1
-        s.step[2 + axis] = 0
-        if axis >= missing:
-            s.size[axis] = cnp.PyArray_DIM(x, 2 + axis - missing)
-            s.step[2 + axis] = cnp.PyArray_STRIDE(x, 2 + axis - missing)
-
-
-cdef bint has_channels_last(const Source* s) noexcept nogil:
-    """Whether bytes lie one pixel after another, their channels within, or there are none."""
-    cdef Py_ssize_t expected = s.channels
-    cdef int axis
-    if s.is_real:
-        return False
-    if s.channels * s.size[0] * s.size[1] * s.size[2] == 0:
-        return True
-    if s.channels > 1 and s.step[1] != 1:
-        return False
-    for axis in range(2, -1, -1):
-        if s.size[axis] > 1 and s.step[2 + axis] != expected:
-            return False
-        expected *= s.size[axis]
-    return s.batch == 1 or s.step[0] == expected
-
-
-cdef void transpose_pixels(
+cdef inline void transpose_pixels(
     const Source* s, const uint8_t* x, uint8_t* out, bint exact
 ) noexcept nogil:
     """All channels of some pixels; what does not fill a block is written first, beyond its end."""
@@ -89,7 +44,7 @@ cdef void transpose_pixels(
         c += TRANSPOSED
 
 
-cdef void transpose_line(
+cdef inline void transpose_line(
     const Source* s, const uint8_t* x, Py_ssize_t pixels, uint8_t* out
 ) noexcept nogil:
     """Pixels that follow one another, in blocks; a last one overlaps the one before."""
@@ -106,7 +61,7 @@ cdef void transpose_line(
         transpose_pixels(s, x + pixel, out + pixel * s.channels, True)
 
 
-cdef void take_line(
+cdef inline void take_line(
     const Source* s, const uint8_t* x, Py_ssize_t step, Py_ssize_t pixels, uint8_t* out
 ) noexcept nogil:
     """Pixels that are ``step`` bytes apart."""
@@ -124,7 +79,7 @@ cdef void take_line(
                 out[i * s.channels + c] = x[i * step + c * s.step[1]]
 
 
-cdef void transpose_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void transpose_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef const Turn* t = <const Turn*> context
     cdef const Source* s = t.source
     cdef const Box* b = &t.box
@@ -140,7 +95,7 @@ cdef void transpose_task(void* context, Py_ssize_t index, int thread) noexcept n
     take_line(s, s.x + at, t.step, count, out)
 
 
-cdef void take_box(
+cdef inline void take_box(
     const Source* source, const Box* box, uint8_t* out, int n_threads
 ) noexcept nogil:
     """Copy a box to ``out (images, *count, channels)``."""

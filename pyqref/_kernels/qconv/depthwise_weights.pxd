@@ -1,5 +1,21 @@
 # What a thread prepares for a depthwise convolution: weights woven as their pixels will be.
 
+from libc.stdint cimport uint8_t
+from libc.string cimport memcpy, memset
+from pyqref._kernels.cache cimport LINE
+from pyqref._kernels.product.kernel cimport PANEL_COLUMNS, Columns, load_columns
+from pyqref._kernels.qconv.depthwise_plan cimport (
+    NO_TAP, PREPARING, WIDTH_PANELS, Depthwise, DepthwiseVectors, Share, Stream, Work,
+    depthwise_vectors,
+)
+from pyqref._kernels.qconv.im2col cimport Image, Position
+from pyqref._kernels.qconv.line_buffer cimport (
+    VECTOR_BYTES, Lines, copy_lines, line_under, measure_blank, measure_lines, place_in_quads,
+    place_lines, place_of_tap, prefetch_apart,
+)
+from pyqref._kernels.qconv.scatter cimport scatter_line
+from pyqref._kernels.simd.primitives cimport *
+
 
 cdef inline Py_ssize_t size_of_streams(const Depthwise* d) noexcept nogil:
     """Of streams and of the lines wanted next."""
@@ -20,7 +36,7 @@ cdef inline Py_ssize_t place_of_vector(const Work* work, Py_ssize_t vector) noex
     return max(min(vector * VECTOR_BYTES, last), <Py_ssize_t> 0)
 
 
-cdef void repeat_tap(
+cdef inline void repeat_tap(
     const Depthwise* d, const Work* work, Py_ssize_t stream, int line, uint8_t* target
 ) noexcept nogil:
     """The weights that a stream meets, for all pixels computed together."""
@@ -36,7 +52,7 @@ cdef void repeat_tap(
             memcpy(target + i * width, d.taps + tap * d.padded + work.lines.channel, width)
 
 
-cdef void prepare_weights(const Depthwise* d, Work* work) noexcept nogil:
+cdef inline void prepare_weights(const Depthwise* d, Work* work) noexcept nogil:
     cdef Py_ssize_t row = d.most_vectors * VECTOR_BYTES
     cdef uint8_t* weights = <uint8_t*> work.weights
     cdef const uint8_t* tap
@@ -57,7 +73,7 @@ cdef void prepare_weights(const Depthwise* d, Work* work) noexcept nogil:
             weights += 4 * VECTOR_BYTES
 
 
-cdef void prepare_columns(const Depthwise* d, Work* work) noexcept nogil:
+cdef inline void prepare_columns(const Depthwise* d, Work* work) noexcept nogil:
     """What finishes the sums, in the order that ``interleave_quads`` gives them."""
     cdef Py_ssize_t width = work.lines.width
     cdef Py_ssize_t panel, vector, channel, i, at
@@ -80,7 +96,7 @@ cdef void prepare_columns(const Depthwise* d, Work* work) noexcept nogil:
             channel = channel + 1 if channel + 1 < width else 0
 
 
-cdef void choose_pixels(const Depthwise* d, Work* work) noexcept nogil:
+cdef inline void choose_pixels(const Depthwise* d, Work* work) noexcept nogil:
     """How many pixels are computed together: so many that vectors overlap little, for few weights.
 
     In place it is one.
@@ -114,7 +130,7 @@ cdef inline Share share_of(
     return share
 
 
-cdef void share_prefetching(const Depthwise* d, Work* work) noexcept nogil:
+cdef inline void share_prefetching(const Depthwise* d, Work* work) noexcept nogil:
     """What is prefetched before each vector."""
     cdef const Image* image = d.image
     cdef Py_ssize_t pixels = min(d.segment * image.stride[2], <Py_ssize_t> image.size[2])
@@ -123,7 +139,7 @@ cdef void share_prefetching(const Depthwise* d, Work* work) noexcept nogil:
     work.share_out = share_of(work, d.segment, image.step[3], is_whole)
 
 
-cdef void begin_channels(
+cdef inline void begin_channels(
     const Depthwise* d, Work* work, Py_ssize_t channel, Py_ssize_t width
 ) noexcept nogil:
     """Prepare for some channels."""
@@ -148,7 +164,7 @@ cdef void begin_channels(
     share_prefetching(d, work)
 
 
-cdef void find_next(const Depthwise* d, Work* work, const Position* p) noexcept nogil:
+cdef inline void find_next(const Depthwise* d, Work* work, const Position* p) noexcept nogil:
     """The lines that the next two lines of outputs want besides."""
     cdef const Image* image = d.image
     cdef Lines* lines = &work.lines
@@ -171,7 +187,7 @@ cdef void find_next(const Depthwise* d, Work* work, const Position* p) noexcept 
             work.n_next += 1
 
 
-cdef void find_lines_under(const Depthwise* d, Work* work, const Position* p) noexcept nogil:
+cdef inline void find_lines_under(const Depthwise* d, Work* work, const Position* p) noexcept nogil:
     """The lines under two lines of outputs from a position."""
     cdef Py_ssize_t i
     for i in range(d.n_under):
@@ -179,7 +195,7 @@ cdef void find_lines_under(const Depthwise* d, Work* work, const Position* p) no
     find_next(d, work, p)
 
 
-cdef void prefetch_share(
+cdef inline void prefetch_share(
     const Depthwise* d, const Work* work, Py_ssize_t vector, int lines, const uint8_t* out
 ) noexcept nogil:
     """A vector's share of what is wanted after some lines of outputs, the first being ``out``."""
@@ -193,7 +209,7 @@ cdef void prefetch_share(
         prefetch_apart(out + i * d.image.step[2], share.step, share.count)
 
 
-cdef void compute_vectors(
+cdef inline void compute_vectors(
     const Depthwise* d, Work* work, uint8_t* upper, uint8_t* lower, const uint8_t* out
 ) noexcept nogil:
     """One line of outputs, or two, from where streams begin.
@@ -214,7 +230,7 @@ cdef void compute_vectors(
         depthwise_vectors(v, upper + at, lower + at if lower != NULL else NULL)
 
 
-cdef void compute_copied(
+cdef inline void compute_copied(
     const Depthwise* d, Work* work, uint8_t* upper, uint8_t* lower
 ) noexcept nogil:
     """A segment of one line of outputs, or of two, by copies of the lines under them."""

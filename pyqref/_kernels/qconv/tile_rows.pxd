@@ -3,6 +3,15 @@
 # lines of the image under a block are copied, with the padding around them: once, not once a tap
 # as rows of a matrix are.
 
+from libc.stdint cimport uint8_t
+from libc.string cimport memcpy, memset
+from pyqref._kernels.product.kernel cimport (
+    BLOCK_ROWS_OF_TILES, DEEPEST_TILES, HEIGHT, SCRATCH_BYTES, TILE_DEPTH, Product, Span, Spans,
+    scratch_for_spans, suits_tiles,
+)
+from pyqref._kernels.qconv.im2col cimport Image, Position, is_matrix, locate
+from pyqref._kernels.qconv.line_buffer cimport line_under
+
 cdef enum:
     COPYING = 10                    # cycles in which 64 bytes of a window are copied
     SHORTEST_SPAN = 4               # outputs; fewer use little of a tile
@@ -26,7 +35,7 @@ cdef inline Py_ssize_t under_windows(
     return (outputs - 1) * image.stride[axis] + (image.kernel[axis] - 1) * image.dilation[axis] + 1
 
 
-cdef bint reach_over_edges(const Image* image) noexcept nogil:
+cdef inline bint reach_over_edges(const Image* image) noexcept nogil:
     cdef int axis
     for axis in range(1, 3):
         if image.padding[axis] > 0:
@@ -36,7 +45,7 @@ cdef bint reach_over_edges(const Image* image) noexcept nogil:
     return False
 
 
-cdef bint suits_spans(const Product* p, const Image* image) noexcept nogil:
+cdef inline bint suits_spans(const Product* p, const Image* image) noexcept nogil:
     """Whether tile registers read windows as spans, and this is worth more than whole tiles are."""
     cdef Py_ssize_t outputs = outputs_of_span(image)
     cdef Spans spans
@@ -57,7 +66,7 @@ cdef bint suits_spans(const Product* p, const Image* image) noexcept nogil:
     return scratch_for_spans(&spans, image.out[2]) <= SCRATCH_BYTES
 
 
-cdef void fill_spans(Spans* spans, const Image* image, Py_ssize_t* offsets) noexcept nogil:
+cdef inline void fill_spans(Spans* spans, const Image* image, Py_ssize_t* offsets) noexcept nogil:
     """How windows are read as spans; ``offsets`` are filled where they are wanted."""
     cdef Py_ssize_t pixel = image.channels
     cdef Py_ssize_t line = image.size[2] * pixel
@@ -82,7 +91,7 @@ cdef void fill_spans(Spans* spans, const Image* image, Py_ssize_t* offsets) noex
                 step += 1
 
 
-cdef void copy_between_edges(
+cdef inline void copy_between_edges(
     const Image* image, const uint8_t* line, uint8_t* target
 ) noexcept nogil:
     """All that windows reach of a line of the image, with the padding; NULL: of padding alone."""
@@ -102,7 +111,7 @@ cdef void copy_between_edges(
     memset(target + inside * pixel, image.zero_point, (count - before - inside) * pixel)
 
 
-cdef Py_ssize_t give_spans(
+cdef inline Py_ssize_t give_spans(
     const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch, Span* spans
 ) noexcept nogil:
     cdef const Image* image = <const Image*> source
@@ -111,7 +120,7 @@ cdef Py_ssize_t give_spans(
     cdef Py_ssize_t pitch = image.size[2] * pixel   # from a line of the image to the next
     cdef Py_ssize_t index = 0
     cdef Py_ssize_t row = 0
-    cdef Py_ssize_t under, i, k, at
+    cdef Py_ssize_t under, i, _i, k, at
     cdef const uint8_t* lines
     cdef bint copies = reach_over_edges(image)
     cdef Position p
@@ -128,7 +137,7 @@ cdef Py_ssize_t give_spans(
                 scratch += pitch
         else:
             lines = line_under(image, &p, 0, 0) - image.padding[2] * pixel
-        for i in range(under):
+        for _i in range(under):
             for k in range(spans_of_line(image)):
                 at = k * outputs
                 spans[index].known = <int> max(at + outputs - image.out[2], <Py_ssize_t> 0)

@@ -1,4 +1,9 @@
-# The mean of each window: included by kernel.pyx.
+# The mean of each window.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
+from pyqref._kernels.pooling.pool cimport Line, Pool, Window, length_of
+from pyqref._kernels.simd.primitives cimport *
 
 # How a sum becomes a mean: divided, or multiplied by a factor.
 cdef struct Division:

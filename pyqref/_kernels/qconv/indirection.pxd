@@ -2,13 +2,23 @@
 # lines under the kernel where pixels follow one another. Only segments that reach over an edge of
 # the image are copied.
 
+from libc.stdint cimport int8_t, uint8_t
+from libc.string cimport memset
+from pyqref._kernels.product.kernel cimport PANEL_COLUMNS, Bytes, Epilogue, Layout, place_of_row
+from pyqref._kernels.qconv.im2col cimport (
+    MOST_LINES, Image, Position, Segments, advance, copy_segment, cut_lines, find_lines, locate,
+    reach,
+)
+
 cdef enum:
     SHORTEST_SEGMENT = 16             # of several in a line; shorter ones are copied together
     PADDED_WEIGHTS = 1 << 18        # bytes of weights that are laid out anew, at most
     ROWS_WORTH_PADDING = 32         # for which that is done
 
 
-cdef bint lie_apart(const Image* image, const Segments* segments, const Epilogue* e) noexcept nogil:
+cdef inline bint lie_apart(
+    const Image* image, const Segments* segments, const Epilogue* e
+) noexcept nogil:
     """Whether ``windows_in_place`` will do.
 
     A segment is read up to a multiple of four bytes: what follows it meets weights that are zero.
@@ -28,7 +38,7 @@ cdef bint lie_apart(const Image* image, const Segments* segments, const Epilogue
     return (e.columns + 15) // 16 * 16 * n_lines * segments.padded <= PADDED_WEIGHTS
 
 
-cdef bint has_edges(const Image* image, const Segments* segments) noexcept nogil:
+cdef inline bint has_edges(const Image* image, const Segments* segments) noexcept nogil:
     """Whether some segments reach over an edge of the image, or of its memory."""
     cdef Py_ssize_t end
     cdef int axis
@@ -40,7 +50,7 @@ cdef bint has_edges(const Image* image, const Segments* segments) noexcept nogil
     return segments.padded > segments.size
 
 
-cdef void pad_segments(
+cdef inline void pad_segments(
     const int8_t* panels, Py_ssize_t columns, Py_ssize_t quads, Py_ssize_t segments,
     Py_ssize_t size, int8_t* target,
 ) noexcept nogil:
@@ -115,7 +125,7 @@ cdef inline void fill_segment(uint8_t* row, uint8_t value, Py_ssize_t size) noex
         memset(row, value, size)
 
 
-cdef void copy_over_edge(
+cdef inline void copy_over_edge(
     const Image* image, const Segments* segments, const Position* p, const uint8_t** lines,
     Py_ssize_t n_lines, const uint8_t* blank, uint8_t* target, Py_ssize_t pitch,
     const uint8_t** row,
@@ -148,7 +158,7 @@ cdef void copy_over_edge(
             row += pitch
 
 
-cdef void windows_in_place(
+cdef inline void windows_in_place(
     const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
     const Layout* layout, const uint8_t** rows,
 ) noexcept nogil:

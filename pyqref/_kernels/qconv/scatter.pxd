@@ -1,10 +1,13 @@
 # Results with gaps between them, in which other parts of the work put theirs.
 
+from libc.stdint cimport uint8_t
+from pyqref._kernels.qconv.im2col cimport Image, Position, advance, locate, place_of_result
+
 cdef extern from "simd/copy.h":
     void copy_bytes(uint8_t* target, const uint8_t* source, Py_ssize_t n) nogil
 
 
-cdef Py_ssize_t distance_of_results(const Image* image) noexcept nogil:
+cdef inline Py_ssize_t distance_of_results(const Image* image) noexcept nogil:
     """Bytes from each result to the next where these are always as many, else 0."""
     cdef Py_ssize_t distance = 0
     cdef Py_ssize_t expected = 0
@@ -27,8 +30,8 @@ cdef inline void scatter_line(
     Py_ssize_t count, uint8_t* out,
 ) noexcept nogil:
     """Put ``size`` bytes of each of some results, ``step`` apart, where their line goes on."""
-    cdef Py_ssize_t i
-    for i in range(count):
+    cdef Py_ssize_t _i
+    for _i in range(count):
         copy_bytes(out, results, size)
         results += step
         out += image.step[3]
@@ -56,7 +59,7 @@ cdef inline void move_windows(
         advance(image, &p)
 
 
-cdef void scatter_windows(
+cdef inline void scatter_windows(
     const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* results, Py_ssize_t step,
     Py_ssize_t size, uint8_t* out,
 ) noexcept nogil:
@@ -64,7 +67,7 @@ cdef void scatter_windows(
     move_windows(<const Image*> source, first, count, results, step, size, out, False)
 
 
-cdef void fetch_windows(
+cdef inline void fetch_windows(
     const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* results, Py_ssize_t step,
     Py_ssize_t size, uint8_t* out,
 ) noexcept nogil:

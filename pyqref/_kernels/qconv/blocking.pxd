@@ -2,6 +2,15 @@
 # small images, are copied so that they are, and the outputs that see nothing else are computed,
 # before the next are.
 
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
+from libc.stdint cimport uint8_t
+from pyqref._kernels.cache cimport LINE, next_line
+from pyqref._kernels.qconv.channels_last cimport Box, take_box
+from pyqref._kernels.qconv.im2col cimport Image, Position, place_of_result
+from pyqref._kernels.qconv.layers cimport Layer, run_layer
+from pyqref._kernels.qconv.line_buffer cimport first_not_below
+from pyqref._kernels.qconv.source cimport Source
+
 cdef enum:
     COPY_BYTES = 3 << 17            # of such a copy, for each thread
 
@@ -14,7 +23,7 @@ cdef inline Py_ssize_t extent(const Image* image, int axis, Py_ssize_t outputs) 
     return min(seen, image.size[axis])
 
 
-cdef Py_ssize_t choose_tile(
+cdef inline Py_ssize_t choose_tile(
     const Image* image, Py_ssize_t most_bytes, Py_ssize_t* tile
 ) noexcept nogil:
     """Outputs along each dimension whose pixels take some bytes, or one; bytes that they take."""
@@ -38,7 +47,7 @@ cdef Py_ssize_t choose_tile(
     return size
 
 
-cdef void cut_axis(
+cdef inline void cut_axis(
     const Image* image, int axis, Py_ssize_t first, Py_ssize_t outputs, Image* part, Box* box
 ) noexcept nogil:
     """Along an axis, what some outputs see: which pixels, and where these are under a window."""
@@ -61,7 +70,7 @@ cdef void cut_axis(
     part.out[axis] = outputs
 
 
-cdef int run_in_tiles(
+cdef inline int run_in_tiles(
     const Layer* layer, const Source* source, uint8_t* copy, const Py_ssize_t* tile, uint8_t* out,
     int n_threads,
 ) except -1 nogil:
@@ -92,7 +101,7 @@ cdef int run_in_tiles(
     return 0
 
 
-cdef int run_whole(
+cdef inline int run_whole(
     const Layer* layers, Py_ssize_t count, const Source* source, uint8_t* copy, Py_ssize_t images,
     uint8_t* out, int n_threads,
 ) except -1 nogil:
@@ -117,7 +126,7 @@ cdef int run_whole(
     return 0
 
 
-cdef int run_in_blocks(
+cdef inline int run_in_blocks(
     const Layer* layers, Py_ssize_t count, const Source* source, uint8_t* out, int n_threads
 ) except -1 nogil:
     """Run layers on images whose channels are not last, or that are no bytes."""

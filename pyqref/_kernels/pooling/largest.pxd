@@ -1,4 +1,12 @@
-# The largest of each window: included by kernel.pyx.
+# The largest of each window.
+
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memset
+from pyqref._kernels.pooling.pool cimport (
+    LISTED, Bytes, Line, List, Pool, Share, Taps, Window, count_of, fill_list, length_of, share_of,
+)
+from pyqref._kernels.simd.primitives cimport *
+
 
 cdef inline Py_ssize_t count_taps(const Window* window, int64_t step) noexcept nogil:
     cdef int64_t places = length_of(window)
@@ -68,7 +76,7 @@ cdef inline void largest_of(
         largest_listed(out, list.taps, list.length + 1, channels, flip)
 
 
-cdef void max_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void max_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Results of one line."""
     cdef const Pool* p = <const Pool*> context
     cdef Share share = share_of(p, index)

@@ -6,12 +6,20 @@
 # blank line stands for a line there, and outputs whose windows reach over an end of a line are
 # computed one by one.
 
+from libc.stdint cimport uint8_t
+from pyqref._kernels._parallel cimport is_ending
+from pyqref._kernels.qconv.depthwise_plan cimport (
+    BLANK_BYTES, COPIES_APART, COPIES_OF_ALL, Depthwise, DepthwiseVectors, Stream, Work,
+)
+from pyqref._kernels.qconv.depthwise_weights cimport compute_vectors
+from pyqref._kernels.qconv.im2col cimport Image, is_in
+from pyqref._kernels.qconv.line_buffer cimport VECTOR_BYTES, first_not_below
 
 cdef enum:
     LONGEST_RUN = 1 << 14           # outputs of a line that are computed together
 
 
-cdef void find_inner(Depthwise* d) noexcept nogil:
+cdef inline void find_inner(Depthwise* d) noexcept nogil:
     """Which outputs of a line have no padding beside the line in their windows."""
     cdef const Image* image = d.image
     cdef Py_ssize_t stride = image.stride[2]
@@ -20,7 +28,7 @@ cdef void find_inner(Depthwise* d) noexcept nogil:
     d.last_inner = first_not_below(image.size[2], last_tap, stride, image.out[2])
 
 
-cdef bint suits_in_place(const Depthwise* d) noexcept nogil:
+cdef inline bint suits_in_place(const Depthwise* d) noexcept nogil:
     """Whether vectors that end with each pixel cost less than copies of the lines."""
     cdef const Image* image = d.image
     cdef Py_ssize_t read = (image.channels + VECTOR_BYTES - 1) // VECTOR_BYTES * VECTOR_BYTES
@@ -34,7 +42,7 @@ cdef bint suits_in_place(const Depthwise* d) noexcept nogil:
     return read * taps < image.channels * (taps + copies)
 
 
-cdef void measure_padding(Depthwise* d, Py_ssize_t width) noexcept nogil:
+cdef inline void measure_padding(Depthwise* d, Py_ssize_t width) noexcept nogil:
     """How many bytes stand for a line in the padding; of a very long one they are one pixel."""
     cdef const Image* image = d.image
     cdef Py_ssize_t pixels = (d.last_inner - d.first_inner - 1) * image.stride[2]
@@ -43,7 +51,7 @@ cdef void measure_padding(Depthwise* d, Py_ssize_t width) noexcept nogil:
     d.blank_size = pixels * image.channels + width if d.blank_is_line else width
 
 
-cdef void point_streams(const Depthwise* d, Work* work, Py_ssize_t output) noexcept nogil:
+cdef inline void point_streams(const Depthwise* d, Work* work, Py_ssize_t output) noexcept nogil:
     """Let the streams begin under an output; those in the padding, with blank bytes."""
     cdef const Image* image = d.image
     cdef const Stream* stream
@@ -62,7 +70,7 @@ cdef void point_streams(const Depthwise* d, Work* work, Py_ssize_t output) noexc
             work.streams[i] = line + column * image.channels + work.lines.channel
 
 
-cdef bint may_move_on(const Depthwise* d, const Work* work) noexcept nogil:
+cdef inline bint may_move_on(const Depthwise* d, const Work* work) noexcept nogil:
     """Whether streams stay where they may be read, if they move along the inner outputs."""
     cdef Py_ssize_t i
     if not d.blank_is_line:
@@ -72,7 +80,7 @@ cdef bint may_move_on(const Depthwise* d, const Work* work) noexcept nogil:
     return True
 
 
-cdef void compute_in_place(
+cdef inline void compute_in_place(
     const Depthwise* d, Work* work, uint8_t* upper, uint8_t* lower
 ) noexcept nogil:
     """One line of outputs, or two, for the lines that have been found."""

@@ -1,6 +1,8 @@
-# Pixels of real numbers, which become bytes while their channels are put last: included by
-# channels.pxi.
+# Pixels of real numbers, which become bytes while their channels are put last.
 
+from libc.stdint cimport uint8_t
+from pyqref._kernels.qconv.source cimport TRANSPOSED, Source, transpose_block
+from pyqref._kernels.quantize.to_bytes cimport quantize_bytes
 
 cdef enum:
     REAL = 4                    # bytes of a real number
@@ -15,7 +17,7 @@ cdef inline void quantize_some(
     quantize_bytes(<const float*> x, out, n, s.inverse, s.offset, 0, 255)
 
 
-cdef void quantize_stretch(
+cdef inline void quantize_stretch(
     const Source* s, const uint8_t* x, Py_ssize_t n, Py_ssize_t channels, uint8_t* out,
     Py_ssize_t buffer,
 ) noexcept nogil:
@@ -41,7 +43,7 @@ cdef void quantize_stretch(
         out += s.channels
 
 
-cdef void quantize_across(
+cdef inline void quantize_across(
     const Source* s, const uint8_t* x, Py_ssize_t pixels, uint8_t* out
 ) noexcept nogil:
     """Pixels that follow one another, each channel for itself."""
@@ -59,7 +61,7 @@ cdef void quantize_across(
         first += STRETCH
 
 
-cdef void quantize_pixel(const Source* s, const uint8_t* x, uint8_t* out) noexcept nogil:
+cdef inline void quantize_pixel(const Source* s, const uint8_t* x, uint8_t* out) noexcept nogil:
     """Channels that lie anywhere."""
     cdef float[STRETCH] some
     cdef Py_ssize_t c = 0
@@ -75,7 +77,7 @@ cdef void quantize_pixel(const Source* s, const uint8_t* x, uint8_t* out) noexce
         c += STRETCH
 
 
-cdef void quantize_line(
+cdef inline void quantize_line(
     const Source* s, const uint8_t* x, Py_ssize_t step, Py_ssize_t pixels, uint8_t* out
 ) noexcept nogil:
     """As ``take_line``, of real numbers."""

@@ -1,5 +1,17 @@
 # Convolutions as they are asked for: one layer, or a layer for each phase of a transposed one.
 
+cimport numpy as cnp
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from pyqref._kernels.product.kernel cimport (
+    ADDED, BYTES, Addend, Epilogue, bytes_of_result, prefetch_bytes,
+)
+from pyqref._kernels.qconv.depthwise cimport depthwise
+from pyqref._kernels.qconv.grouped cimport grouped
+from pyqref._kernels.qconv.groups cimport each_group
+from pyqref._kernels.qconv.im2col cimport Image
+from pyqref._kernels.qconv.winograd cimport beside_tiles, winograd
+from pyqref._kernels.qconv.winograd_plan cimport Tiling, suits_tiles_of
+
 cdef enum:
     IMAGE_AHEAD = 1 << 16           # bytes of an image in groups that are prefetched
     TILES_BYTES = 63 << 14          # of scratch, for each thread, less what a copy of inputs takes
@@ -17,7 +29,7 @@ cdef struct Layer:
     Py_ssize_t buffer                 # bytes of scratch for transformed tiles, for each thread
 
 
-cdef int run_layer(
+cdef inline int run_layer(
     const Layer* layer, const Image* image, uint8_t* out, int n_threads
 ) except -1 nogil:
     """Compute the outputs of an image, or of the part of it that is at hand."""
@@ -47,7 +59,7 @@ cdef int run_layer(
     return 0
 
 
-cdef void place_results(Layer* layer, tuple geometry) except *:
+cdef inline void place_results(Layer* layer, tuple geometry) except *:
     """Where the outputs of a layer go, in bytes."""
     cdef int64_t[3] first, apart
     cdef int64_t* whole = layer.whole
@@ -64,7 +76,7 @@ cdef void place_results(Layer* layer, tuple geometry) except *:
     layer.image.step[2], layer.image.step[3] = apart[1] * line, apart[2] * pixel
 
 
-cdef void read_geometry(Image* image, tuple geometry) except *:
+cdef inline void read_geometry(Image* image, tuple geometry) except *:
     cdef int axis
     for axis in range(3):
         image.size[axis], image.kernel[axis] = geometry[axis], geometry[3 + axis]
@@ -72,7 +84,7 @@ cdef void read_geometry(Image* image, tuple geometry) except *:
         image.dilation[axis], image.out[axis] = geometry[12 + axis], geometry[15 + axis]
 
 
-cdef void read_layer(Layer* layer, part) except *:
+cdef inline void read_layer(Layer* layer, part) except *:
     """Fill in what layers of one convolution do not share."""
     cdef tuple geometry
     cdef cnp.ndarray panels, weight_sums
@@ -90,7 +102,7 @@ cdef void read_layer(Layer* layer, part) except *:
     place_results(layer, geometry)
 
 
-cdef void take_addend(Epilogue* e, addend) except *:
+cdef inline void take_addend(Epilogue* e, addend) except *:
     cdef float scale
     cdef Addend* own = &e.addend
     if e.store != BYTES:
@@ -100,7 +112,7 @@ cdef void take_addend(Epilogue* e, addend) except *:
     e.store = ADDED
 
 
-cdef int require_no_gaps(const Layer* layer) except -1:
+cdef inline int require_no_gaps(const Layer* layer) except -1:
     """Refuse what does not write each output once, in its place."""
     cdef bint is_whole = not (layer.is_depthwise or layer.in_strips or layer.place)
     cdef int axis

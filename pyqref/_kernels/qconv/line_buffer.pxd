@@ -7,6 +7,13 @@
 # so far apart that most of what a window reaches over is under none, a copy has what the first tap
 # takes for these outputs, then the next, and so on.
 
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memcpy, memset
+from pyqref._kernels.cache cimport whole_lines
+from pyqref._kernels.product.kernel cimport COPIED_TOO_MUCH, Epilogue
+from pyqref._kernels.qconv.im2col cimport Image, Position, is_in, reach
+from pyqref._kernels.simd.primitives cimport *
+
 cdef enum:
     VECTOR_BYTES = 4 * SIMD_LANES   # that are read at a time, from any place
 
@@ -43,7 +50,7 @@ cdef struct Lines:
     uint8_t* blank                  # a line of padding
 
 
-cdef void measure_lines(
+cdef inline void measure_lines(
     Lines* l, const Image* image, Py_ssize_t width, Py_ssize_t outputs, Py_ssize_t most,
     bint by_taps,
 ) noexcept nogil:
@@ -60,7 +67,7 @@ cdef void measure_lines(
     l.end = image.x + pixels * image.channels
 
 
-cdef void measure_blank(
+cdef inline void measure_blank(
     Lines* l, const Image* image, Py_ssize_t width, Py_ssize_t most, Py_ssize_t size
 ) noexcept nogil:
     """No copies, but ``size`` bytes of padding."""
@@ -68,11 +75,11 @@ cdef void measure_blank(
     l.line_size = whole_lines(size)
 
 
-cdef Py_ssize_t size_of_lines(const Lines* l) noexcept nogil:
+cdef inline Py_ssize_t size_of_lines(const Lines* l) noexcept nogil:
     return (l.n_copies + 1) * l.line_size + 2 * l.most * <Py_ssize_t> sizeof(void*)
 
 
-cdef void place_lines(Lines* l, uint8_t* scratch) noexcept nogil:
+cdef inline void place_lines(Lines* l, uint8_t* scratch) noexcept nogil:
     l.blank = scratch
     l.copies = l.blank + l.line_size
     l.lines = <const uint8_t**> (l.copies + l.n_copies * l.line_size)
@@ -80,13 +87,13 @@ cdef void place_lines(Lines* l, uint8_t* scratch) noexcept nogil:
     memset(l.blank, l.image.zero_point ^ l.image.flip, l.line_size)
 
 
-cdef void begin_lines(Lines* l, Py_ssize_t channel, Py_ssize_t first) noexcept nogil:
+cdef inline void begin_lines(Lines* l, Py_ssize_t channel, Py_ssize_t first) noexcept nogil:
     """Turn to other channels, or to other outputs of the lines: no copy is of these."""
     l.channel, l.first = channel, first
     memset(l.copied, 0, l.most * sizeof(void*))
 
 
-cdef Py_ssize_t outputs_at_once(
+cdef inline Py_ssize_t outputs_at_once(
     const Image* image, Py_ssize_t width, Py_ssize_t most, bint by_taps, Py_ssize_t most_bytes
 ) noexcept nogil:
     """Outputs of a line whose copies take some bytes, or one; the line in equal parts."""
@@ -99,7 +106,7 @@ cdef Py_ssize_t outputs_at_once(
     return (image.out[2] + parts - 1) // parts
 
 
-cdef bint are_far_apart(
+cdef inline bint are_far_apart(
     const Image* image, Py_ssize_t width, Py_ssize_t most, Py_ssize_t most_bytes
 ) noexcept nogil:
     """Whether what each tap takes is less than all that they reach over, for what fits."""
@@ -127,7 +134,7 @@ cdef inline Py_ssize_t place_in_quads(Py_ssize_t i) noexcept nogil:
     return i % 16 // 4 * SIMD_LANES + i // 16 * 4 + i % 4
 
 
-cdef void set_finish(Finish* f, const Epilogue* e) noexcept nogil:
+cdef inline void set_finish(Finish* f, const Epilogue* e) noexcept nogil:
     f.flip = 128 if e.lower < 0 else 0
     f.zero_point, f.lowest = e.zero_point + f.flip, e.lower + f.flip
     f.bias_multiplier, f.high = e.bias_multiplier, <float> (e.upper - e.zero_point)
@@ -155,16 +162,16 @@ cdef inline void copy_chunks(
     uint8_t* target, const uint8_t* x, Py_ssize_t width, Py_ssize_t step, Py_ssize_t count,
     const int chunks, const int chunk,
 ) noexcept nogil:
-    cdef Py_ssize_t i
+    cdef Py_ssize_t _i
     cdef int k
-    for i in range(count):
+    for _i in range(count):
         for k in range(chunks):
             memcpy(target + k * chunk, x + k * chunk, chunk)
         target += width
         x += step
 
 
-cdef void copy_pixels(
+cdef inline void copy_pixels(
     uint8_t* target, const uint8_t* x, Py_ssize_t width, Py_ssize_t step, Py_ssize_t count,
     const uint8_t* end,
 ) noexcept nogil:
@@ -194,7 +201,7 @@ cdef void copy_pixels(
         safe += 1
 
 
-cdef void copy_line(const Lines* l, const uint8_t* line, uint8_t* target) noexcept nogil:
+cdef inline void copy_line(const Lines* l, const uint8_t* line, uint8_t* target) noexcept nogil:
     cdef const Image* image = l.image
     cdef Py_ssize_t stride = image.stride[2]
     cdef Py_ssize_t step = stride * image.channels
@@ -221,7 +228,9 @@ cdef void copy_line(const Lines* l, const uint8_t* line, uint8_t* target) noexce
             target[i] ^= image.flip
 
 
-cdef Py_ssize_t copy_of(const Lines* l, const uint8_t* line, Py_ssize_t count) noexcept nogil:
+cdef inline Py_ssize_t copy_of(
+    const Lines* l, const uint8_t* line, Py_ssize_t count
+) noexcept nogil:
     """Which copy is of a line, or else which one none of the ``count`` lines needs."""
     cdef Py_ssize_t copy, i
     for copy in range(l.most):
@@ -236,7 +245,7 @@ cdef Py_ssize_t copy_of(const Lines* l, const uint8_t* line, Py_ssize_t count) n
     return 0
 
 
-cdef void copy_lines(Lines* l, Py_ssize_t count) noexcept nogil:
+cdef inline void copy_lines(Lines* l, Py_ssize_t count) noexcept nogil:
     """Put the copies of ``count`` lines in their place; those of the windows before are kept."""
     cdef Py_ssize_t i, copy
     for i in range(count):

@@ -1,10 +1,23 @@
-# Means of one channel, whose places side by side are neighbours in memory: included by kernel.pyx.
+# Means of one channel, whose places side by side are neighbours in memory.
+
+from cpython.mem cimport PyMem_RawCalloc as calloc, PyMem_RawFree as free
+from libc.stdint cimport int8_t, int32_t, uint8_t
+from pyqref._kernels._parallel cimport parallel_for
+from pyqref._kernels.pooling.few cimport LARGE, add_most
+from pyqref._kernels.pooling.mean cimport (
+    Division, division_by, divisor_of, mean_of, start_of, store_mean,
+)
+from pyqref._kernels.pooling.pool cimport (
+    ACROSS, ALONG, Line, Pool, Share, Taps, Window, cut_lines, length_of, share_of, sum_s8, sum_u8,
+)
+from pyqref._kernels.simd.primitives cimport *
+
 
 cdef inline int32_t sum_of(const uint8_t* x, Py_ssize_t n, bint is_signed) noexcept nogil:
     return sum_s8(<const int8_t*> x, n) if is_signed else sum_u8(x, n)
 
 
-cdef int32_t sum_of_large(
+cdef inline int32_t sum_of_large(
     const Pool* p, const Line* line, const Window* column
 ) noexcept nogil:
     """The sum of a window of many taps."""
@@ -24,7 +37,7 @@ cdef int32_t sum_of_large(
     return total
 
 
-cdef void finish(
+cdef inline void finish(
     const Pool* p, const int32_t* sums, const float* divisors, Py_ssize_t n, uint8_t* out
 ) noexcept nogil:
     """``eq-quantized-mean`` of n sums, each with its divisor, but all with that of the pool.
@@ -72,15 +85,15 @@ cdef inline void means_along(
         begin += count
 
 
-cdef void along_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void along_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     means_along(context, index, thread, False)
 
 
-cdef void along_large_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void along_large_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     means_along(context, index, thread, True)
 
 
-cdef int mean_of_lines(Pool* p, double work, tuple longest, int n_threads) except -1:
+cdef inline int mean_of_lines(Pool* p, double work, tuple longest, int n_threads) except -1:
     """Means of images whose channels are one with the batch."""
     cdef Py_ssize_t taps = 1
     for places in longest:

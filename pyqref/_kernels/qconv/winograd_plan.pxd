@@ -1,6 +1,13 @@
 # Which outputs of a convolution are computed in transformed tiles (eq-winograd), and how threads
 # share these.
 
+from libc.math cimport INFINITY
+from libc.stdint cimport int64_t
+from pyqref._kernels.cache cimport LINE
+from pyqref._kernels.product.kernel cimport HAS_TILES, PANEL_COLUMNS, Epilogue, bytes_of_result
+from pyqref._kernels.qconv.im2col cimport Image
+from pyqref._kernels.simd.primitives cimport *
+
 cdef extern from "qconv/winograd.h":
     enum:
         PAIR_ROWS
@@ -61,7 +68,7 @@ cdef inline double task_price(
     )
 
 
-cdef double shared_price(
+cdef inline double shared_price(
     const Image* image, const Epilogue* e, const Tiling* t, int n_threads
 ) noexcept nogil:
     """Time until all tasks are done, at most, where who is free takes the next one."""
@@ -83,7 +90,7 @@ cdef double shared_price(
     )
 
 
-cdef void cut_tiles(
+cdef inline void cut_tiles(
     const Image* image, const Epilogue* e, Py_ssize_t buffer, int n_threads, Tiling* best
 ) noexcept nogil:
     """Choose chunks: few, for which weights are transformed, but as much work for every thread."""
@@ -109,7 +116,7 @@ cdef void cut_tiles(
             best[0] = t
 
 
-cdef bint fits_tiles(const Image* image, const Epilogue* e) noexcept nogil:
+cdef inline bint fits_tiles(const Image* image, const Epilogue* e) noexcept nogil:
     """Whether tiles may compute outputs at all."""
     cdef int64_t depths = image.size[0] * image.kernel[0] * image.out[0]
     cdef int axis
@@ -125,7 +132,7 @@ cdef bint fits_tiles(const Image* image, const Epilogue* e) noexcept nogil:
     return image.batch > 0
 
 
-cdef bint suits_tiles_of(
+cdef inline bint suits_tiles_of(
     const Image* image, const Epilogue* e, Py_ssize_t buffer, int n_threads, Image* tiled,
     Tiling* tiling,
 ) noexcept nogil:

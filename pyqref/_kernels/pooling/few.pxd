@@ -1,7 +1,17 @@
-# Means of few channels: included by kernel.pyx.
+# Means of few channels.
 #
 # Pixels side by side, as many as fill whole steps, are added up as if they were one pixel of many
 # channels, and then among themselves. What is left is added pixel by pixel.
+
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memcpy, memset
+from pyqref._kernels.cache cimport LINE, next_line
+from pyqref._kernels.pooling.mean cimport Division, mean_of, store_mean
+from pyqref._kernels.pooling.pool cimport ACROSS, LISTED, QUADS, List, Pool, Taps, count_of
+from pyqref._kernels.pooling.quads cimport (
+    Quads, Sort, list_whole_quads, pass_over, set_quads, step_on,
+)
+from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
     FEW = 24                        # times so many pixels are worth it
@@ -39,7 +49,7 @@ cdef inline void add_most(
         add_many_pixels(p, taps, pixels, sums)
 
 
-cdef void add_many_pixels(
+cdef inline void add_many_pixels(
     const Pool* p, Taps* taps, Py_ssize_t pixels, int32_t* sums
 ) noexcept nogil:
     """Add the first pixels of each row, some at a time."""
@@ -94,7 +104,7 @@ cdef inline void mean_of_rest(
     cdef const uint8_t* x
     cdef i32v total
     cdef Py_ssize_t c = 0
-    cdef Py_ssize_t left, z, y, at
+    cdef Py_ssize_t left, z, y, _at
     while c < p.inner:
         left = min(p.inner - c, <Py_ssize_t> SIMD_LANES)
         total = set_i32(start)
@@ -103,7 +113,7 @@ cdef inline void mean_of_rest(
         for z in range(taps.planes):
             for y in range(taps.rows):
                 x = taps.first + z * taps.plane_step + y * taps.row_step + c
-                for at in range(taps.columns):
+                for _at in range(taps.columns):
                     if left == SIMD_LANES:
                         total = add_i32(total, load_bytes_of(x, is_signed))
                     else:

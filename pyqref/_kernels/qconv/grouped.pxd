@@ -4,6 +4,23 @@
 # zeros. But the inputs of 16 outputs lie in the 16 bytes at the same place, so that one shuffle
 # gives every lane the quad of its group.
 
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
+from libc.stdint cimport int8_t, int32_t, uint8_t
+from libc.string cimport memcpy
+from pyqref._kernels._parallel cimport is_ending, parallel_for, useful_threads
+from pyqref._kernels.cache cimport next_line, scratch_of_all, scratch_step
+from pyqref._kernels.product.kernel cimport WORK_PER_THREAD, Columns, Epilogue, load_columns
+from pyqref._kernels.qconv.depthwise_plan cimport (
+    LINES_BYTES, LONGEST_TASK, TASKS_A_THREAD, WIDTH_VECTORS,
+)
+from pyqref._kernels.qconv.im2col cimport Image, Position, place_of_result
+from pyqref._kernels.qconv.line_buffer cimport (
+    VECTOR_BYTES, Factors, Finish, Lines, are_far_apart, begin_lines, copy_lines, line_under,
+    measure_lines, outputs_at_once, place_in_quads, place_lines, place_of_tap, set_finish,
+    size_of_lines,
+)
+from pyqref._kernels.qconv.scatter cimport scatter_line
+
 cdef enum:
     STRIP = 16                      # outputs whose weights are kept together
     STRIPS_BYTES = 1 << 15          # of weights in the order of quads, if enough for a vector
@@ -54,7 +71,7 @@ cdef inline Py_ssize_t place_in_width(const Grouped* g, Py_ssize_t vector) noexc
     return max(min(vector * VECTOR_BYTES, g.width - VECTOR_BYTES), <Py_ssize_t> 0)
 
 
-cdef void lay_strips(const Grouped* g, GroupedWork* work, Py_ssize_t channel) noexcept nogil:
+cdef inline void lay_strips(const Grouped* g, GroupedWork* work, Py_ssize_t channel) noexcept nogil:
     """Bring weights, and what finishes the sums, into the order of quads."""
     cdef Py_ssize_t strips = g.image.channels // STRIP
     cdef Py_ssize_t vector, first, part, quad, v, i, at
@@ -80,7 +97,7 @@ cdef void lay_strips(const Grouped* g, GroupedWork* work, Py_ssize_t channel) no
             work.bias[at] = columns.bias[i]
 
 
-cdef void find_taps(const Grouped* g, GroupedWork* work, const Position* p) noexcept nogil:
+cdef inline void find_taps(const Grouped* g, GroupedWork* work, const Position* p) noexcept nogil:
     """Where the bytes for each tap are, for a line of outputs."""
     cdef const Image* image = g.image
     cdef Py_ssize_t i, k
@@ -97,7 +114,7 @@ cdef void find_taps(const Grouped* g, GroupedWork* work, const Position* p) noex
             )
 
 
-cdef void set_up_grouped(const Grouped* g, GroupedWork* work, int thread) noexcept nogil:
+cdef inline void set_up_grouped(const Grouped* g, GroupedWork* work, int thread) noexcept nogil:
     """Lay a thread's things out in its scratch."""
     cdef uint8_t* scratch = g.scratch + thread * scratch_step(g.scratch_size)
     cdef Py_ssize_t size = 4 * VECTOR_BYTES * g.vectors
@@ -119,7 +136,7 @@ cdef void set_up_grouped(const Grouped* g, GroupedWork* work, int thread) noexce
     v.out_step = g.width if g.is_scattered else g.image.channels
 
 
-cdef void grouped_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void grouped_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Some lines of outputs, part of the channels after part."""
     cdef Grouped* g = <Grouped*> context
     cdef const Image* image = g.image
@@ -163,7 +180,7 @@ cdef void grouped_task(void* context, Py_ssize_t index, int thread) noexcept nog
         channel += g.width
 
 
-cdef int grouped(
+cdef inline int grouped(
     const Image* image, const Epilogue* epilogue, const int8_t* strips, Py_ssize_t pixels,
     uint8_t* out, int n_threads,
 ) except -1 nogil:

@@ -1,5 +1,20 @@
 # Winograd's convolution: kernels of 3 by 3 that move by one pixel, in a quarter of the products.
 
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
+from libc.string cimport memset
+from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.cache cimport LINE, next_line
+from pyqref._kernels.product.kernel cimport (
+    PANEL_COLUMNS, WORK_PER_THREAD, Bytes, Columns, Epilogue, Tile, finish_tile, load_columns,
+)
+from pyqref._kernels.qconv.groups cimport each_group
+from pyqref._kernels.qconv.im2col cimport Image, Position, is_in, place_of_result
+from pyqref._kernels.qconv.winograd_plan cimport (
+    APART, CENTRE, EXACT_CHANNELS, PAIR_ROWS, POSITIONS, PRODUCTS_APART, TILE_INPUTS, TILE_OUTPUTS,
+    TILE_SUMS, TOGETHER, Tiling, in_tiles_of, panels_of,
+)
+from pyqref._kernels.simd.primitives cimport *
 
 cdef extern from "qconv/winograd.h":
     void transform_inputs(
@@ -35,7 +50,7 @@ cdef struct Winograd:
     Py_ssize_t inputs_at, products_at, sums_at, scratch_size
 
 
-cdef void point_to_tile(
+cdef inline void point_to_tile(
     const Winograd* w, Py_ssize_t tile, Py_ssize_t first, const uint8_t* blank,
     const uint8_t** pixels,
 ) noexcept nogil:
@@ -56,7 +71,7 @@ cdef void point_to_tile(
         pixels += TILE_INPUTS
 
 
-cdef void finish_winograd(
+cdef inline void finish_winograd(
     const Winograd* w, Columns* columns, Py_ssize_t index, Py_ssize_t panel, int used,
     const int32_t* products, int32_t* sums, bint more,
 ) noexcept nogil:
@@ -101,15 +116,15 @@ cdef void finish_winograd(
         column += TILE_VECTORS * SIMD_LANES
 
 
-cdef void multiply_tiles(
+cdef inline void multiply_tiles(
     const Winograd* w, int tiles, int width, int channels, const int16_t* inputs,
     const int16_t* weights, int32_t* products,
 ) noexcept nogil:
     """Some tiles by a panel, position after position."""
     cdef const int16_t* panel
     cdef int times = (tiles + PAIR_ROWS - 1) // PAIR_ROWS
-    cdef int position, column, vectors, i, row, rows
-    for position in range(POSITIONS):
+    cdef int _position, column, vectors, i, row, rows
+    for _position in range(POSITIONS):
         row = 0
         for i in range(times):
             rows = tiles // times + (i < tiles % times)
@@ -129,7 +144,7 @@ cdef void multiply_tiles(
         products += PRODUCTS_APART
 
 
-cdef void winograd_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void winograd_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Some tiles by one panel."""
     cdef const Winograd* w = <const Winograd*> context
     cdef const Image* image = w.image
@@ -184,7 +199,7 @@ cdef void winograd_task(void* context, Py_ssize_t index, int thread) noexcept no
         first += channels
 
 
-cdef int winograd(
+cdef inline int winograd(
     const Image* image, const Epilogue* e, const Tiling* tiling, const int8_t* panels,
     uint8_t* out, int n_threads,
 ) except -1 nogil:
@@ -213,7 +228,7 @@ cdef int winograd(
     return 0
 
 
-cdef int beside_tiles(
+cdef inline int beside_tiles(
     const Image* image, const Image* tiled, Epilogue* e, const int8_t* panels, uint8_t* out,
     int n_threads,
 ) except -1 nogil:
