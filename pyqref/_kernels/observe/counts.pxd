@@ -1,6 +1,10 @@
 # Counts over equal bins (eq-histogram-bin): included by the body.
 
-from cpython.mem cimport PyMem_RawCalloc as calloc
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
+from pyqref._kernels.observe.range cimport range_of
+from pyqref._kernels.simd.partial cimport load_n_f32, store_n_f32
+from pyqref._kernels.simd.primitives cimport *
 
 cdef extern from "simd/prefetch.h":
     void prefetch_bytes(const void* first, Py_ssize_t count) nogil
@@ -90,7 +94,7 @@ cdef inline void count_block(
     met[0] = own
 
 
-cdef void count_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void count_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Counting* c = <Counting*> context
     cdef int32_t[2][BLOCK + LANES_MAX] found
     cdef int32_t* own = c.tables + thread * c.tables_per_thread * c.table
@@ -127,7 +131,7 @@ cdef void count_task(void* context, Py_ssize_t index, int thread) noexcept nogil
         raise_flag(&c.left)
 
 
-cdef void add_tables(
+cdef inline void add_tables(
     const Counting* c, int n_threads, const float* kept, float* out
 ) noexcept nogil:
     """Sum up the tables, and add that to counts of other numbers."""
@@ -146,44 +150,3 @@ cdef void add_tables(
             left = c.bins - i
             store_n_f32(out + i, add_f32(load_n_f32(kept + i, left), to_f32(total)), left)
         i += SIMD_LANES
-
-
-def histogram(cnp.ndarray x, float first, float last, kept, int n_threads):
-    """Count float32 ``x``, contiguous, fewer than 2^31, and add the counts to ``kept``.
-
-    Return the sums, and the smallest and largest of ``x`` as ``min_max`` does. If they lie outside
-    of the range, the sums mean nothing.
-    """
-    cdef Counting c
-    cdef Py_ssize_t tasks
-    cdef float low = INFINITY
-    cdef float high = -INFINITY
-    cdef cnp.ndarray before = cnp.PyArray_FROMANY(
-        kept, cnp.NPY_FLOAT32, 1, 1, cnp.NPY_ARRAY_CARRAY_RO | cnp.NPY_ARRAY_FORCECAST
-    )
-    cdef cnp.ndarray counts = floats_like(before)
-    c.x, c.size = <const float*> cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x)
-    c.first, c.last, c.bins = first, last, cnp.PyArray_SIZE(counts)
-    c.table = (c.bins + LANES_MAX - 1) // LANES_MAX * LANES_MAX
-    c.tables_per_thread = 1 if c.size <= FEW else TABLES
-    c.left = 0
-    n_threads = useful_threads(<double> c.size, COUNTS_PER_THREAD, n_threads)
-    if c.bins >= MOST_BINS_OF_TABLES:
-        c.tables_per_thread = n_threads = 1
-    tasks = (c.size + COUNTS_PER_TASK - 1) // COUNTS_PER_TASK
-    c.tables = <int32_t*> calloc(
-        n_threads * c.tables_per_thread * c.table + 2 * tasks, sizeof(int32_t)
-    )
-    if c.tables == NULL:
-        raise MemoryError()
-    c.lows = <float*> (c.tables + n_threads * c.tables_per_thread * c.table)
-    c.highs = c.lows + tasks
-    with nogil:
-        parallel_for(count_task, &c, tasks, n_threads)
-        join_ranges(c.lows, c.highs, tasks, &low, &high)
-        add_tables(
-            &c, n_threads, <const float*> cnp.PyArray_DATA(before),
-            <float*> cnp.PyArray_DATA(counts),
-        )
-        free(c.tables)
-    return counts, low, high

@@ -1,4 +1,13 @@
-# Fake quantization of strips and rows, vector by vector: included by kernel.pyx.
+# Fake quantization of strips and rows, vector by vector.
+
+from libc.stdint cimport uint8_t, uint32_t
+from pyqref._kernels.fake_quantize.bit_mask cimport add_bits, put_bits
+from pyqref._kernels.fake_quantize.parameters cimport (
+    ACROSS, BEFORE, FUSED, FakeQuantize, LaneParameters, Rule,
+)
+from pyqref._kernels.simd.partial cimport load_n_f32, store_n_f32
+from pyqref._kernels.simd.primitives cimport *
+
 
 cdef inline f32v place_on_grid(f32v value, const LaneParameters* p, Rule rule) noexcept nogil:
     """A vector, rounded and shifted, not yet clamped (``v`` of ``eq-fake-quantize-mask``)."""
@@ -36,7 +45,7 @@ cdef inline void load_parameters(
     )
 
 
-cdef void fake_quantize_some(
+cdef inline void fake_quantize_some(
     FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel, bint across
 ) noexcept nogil:
     """Fewer numbers than a vector has lanes, of one channel or of n from ``channel`` on."""
@@ -97,7 +106,7 @@ cdef inline void fake_quantize_strip(
         fake_quantize_some(f, start, last - start, channel, False)
 
 
-cdef void fake_quantize_across(
+cdef inline void fake_quantize_across(
     FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel
 ) noexcept nogil:
     """A number of each of n channels from ``channel`` on."""
@@ -128,14 +137,14 @@ cdef inline void fake_quantize_block(
     cdef bint streams = f.streams
     cdef Py_ssize_t apart = f.channels
     cdef Py_ssize_t at = start + channel
-    cdef Py_ssize_t row, here
+    cdef Py_ssize_t _row, here
     cdef f32v place
     cdef f32v low = set_f32(f.low)
     cdef f32v high = set_f32(f.high)
     cdef int v
     for v in range(ACROSS):
         load_parameters(&p[v], f, channel + v * SIMD_LANES)
-    for row in range(rows):
+    for _row in range(rows):
         for v in range(ACROSS):
             here = at + v * SIMD_LANES
             place = place_on_grid(load_f32(x + here), &p[v], rule)

@@ -1,4 +1,15 @@
-# The gradient of fake quantization: included by kernel.pyx.
+# The gradient of fake quantization.
+
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memcpy
+from pyqref._kernels._parallel cimport (
+    count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
+)
+from pyqref._kernels.cache cimport LINE, suits_streams
+from pyqref._kernels.fake_quantize.bit_mask cimport bits_at
+from pyqref._kernels.fake_quantize.parameters cimport CHUNK, FAR, MASKED_PER_THREAD
+from pyqref._kernels.simd.partial cimport store_n_f32
+from pyqref._kernels.simd.primitives cimport *
 
 cdef struct Masked:
     const int32_t* grad
@@ -39,7 +50,7 @@ cdef inline void straight_through_part(
             store_n_f32(m.out + i, pass_vector(rest, mask_rest), left)
 
 
-cdef void straight_through_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void straight_through_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Masked m = (<Masked*> context)[0]
     cdef Py_ssize_t first = task_start(index, m.size, m.head, CHUNK)
     cdef Py_ssize_t last = task_start(index + 1, m.size, m.head, CHUNK)
@@ -51,41 +62,9 @@ cdef void straight_through_task(void* context, Py_ssize_t index, int thread) noe
         finish_streams()
 
 
-cdef void straight_through_all(Masked* m, int n_threads) noexcept nogil:
+cdef inline void straight_through_all(Masked* m, int n_threads) noexcept nogil:
     cdef Py_ssize_t size = m.size * <Py_ssize_t> sizeof(float)
     n_threads = useful_threads(<double> m.size, MASKED_PER_THREAD, n_threads)
     m.head = elements_to_line(m.out, sizeof(float), m.size)
     m.streams = size >= FAR and suits_streams(m.out, LINE, LINE, size)
     parallel_for(straight_through_task, m, count_tasks(m.size, m.head, CHUNK), n_threads)
-
-
-def straight_through(grad, cnp.ndarray mask, out, int n_threads):
-    """``eq-straight-through`` of float32 into ``out`` (maybe ``grad``), or a new array.
-
-    ``mask`` holds 0 and 1, or is what fake quantization gave, a bit for each number. Returns the
-    result, or None where one of both is of another type or shape, or not contiguous.
-    """
-    cdef Masked m
-    cdef cnp.ndarray result
-    cdef bint packed = cnp.PyArray_TYPE(mask) == cnp.NPY_UINT8
-    if not is_covered(grad) or not cnp.PyArray_CHKFLAGS(mask, cnp.NPY_ARRAY_C_CONTIGUOUS):
-        return None
-    m.size = cnp.PyArray_SIZE(grad)
-    if packed:
-        if cnp.PyArray_SIZE(mask) != m.size // 8 + BEYOND:
-            return None
-    elif cnp.PyArray_TYPE(mask) != cnp.NPY_BOOL or not cnp.PyArray_SAMESHAPE(grad, mask):
-        return None
-    result = output_beside(grad, OF_FLOAT32, out, OF_FLOAT32, False)
-    if result is None:
-        return None
-    m.grad = <const int32_t*> cnp.PyArray_DATA(grad)
-    m.mask = <const uint8_t*> cnp.PyArray_DATA(mask)
-    m.bit_mask = m.mask if packed else NULL
-    m.out = <float*> cnp.PyArray_DATA(result)
-    if m.size <= SHORT:
-        straight_through_all(&m, 1)
-    else:
-        with nogil:
-            straight_through_all(&m, n_threads)
-    return result

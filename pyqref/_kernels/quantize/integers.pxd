@@ -1,4 +1,18 @@
-# From real numbers to integers: included by kernel.pyx.
+# From real numbers to integers.
+
+cimport numpy as cnp
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
+from libc.math cimport rintf
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
+from pyqref._kernels.axes cimport elements_per_channel, require_channels
+from pyqref._kernels.cache cimport LINE, first_step, next_line, suits_streams
+from pyqref._kernels.quantize.chunks cimport (
+    BLOCK, CHUNK, FAR_BYTES, FEW, SHORT, TOO_HIGH, Affine, doubles, each_chunk, each_strip,
+)
+from pyqref._kernels.quantize.to_bytes cimport quantize_bytes
+from pyqref._kernels.simd.partial cimport load_n_f32, store_n_low_bytes
+from pyqref._kernels.simd.primitives cimport *
 
 # --- Quantize per tensor ------------------------------------------------------------------
 
@@ -9,7 +23,7 @@ cdef inline int32_t saturate_wide(double shifted, int32_t low, int32_t high) noe
     return high if shifted >= high else <int32_t> rintf(<float> shifted)
 
 
-cdef void quantize_wide(
+cdef inline void quantize_wide(
     const float* x, int32_t* q, Py_ssize_t n, float inverse, float offset, Affine* a
 ) noexcept nogil:
     """Into 32 bits: the product and the sum are rounded separately."""
@@ -18,7 +32,7 @@ cdef void quantize_wide(
         q[i] = saturate_wide(x[i] * inverse + offset, a.quant_min, a.quant_max)
 
 
-cdef void quantize_past_caches(
+cdef inline void quantize_past_caches(
     const Affine* a, const float* x, uint8_t* q, Py_ssize_t n
 ) noexcept nogil:
     """Bytes that go past the caches, by way of a block that stays in one."""
@@ -40,7 +54,7 @@ cdef void quantize_past_caches(
     finish_streams()
 
 
-cdef void quantize_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void quantize_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Affine* a = <Affine*> context
     cdef Py_ssize_t start = index * CHUNK
     cdef Py_ssize_t n = min(<Py_ssize_t> CHUNK, a.size - start)
@@ -55,7 +69,7 @@ cdef void quantize_task(void* context, Py_ssize_t index, int thread) noexcept no
         )
 
 
-cdef void run_per_tensor(
+cdef inline void run_per_tensor(
     cnp.ndarray x, cnp.ndarray q, float scale, float zero_point, int64_t quant_min,
     int64_t quant_max, int n_threads,
 ) noexcept:
@@ -68,20 +82,6 @@ cdef void run_per_tensor(
     a.quant_min, a.quant_max = <int32_t> quant_min, <int32_t> quant_max
     a.streams = not a.wide and a.size >= FAR_BYTES and suits_streams(a.q, LINE, LINE, FAR_BYTES)
     each_chunk(&a, quantize_task, n_threads)
-
-
-def quantize_per_tensor(
-    x, out, float scale, float zero_point, int64_t quant_min, int64_t quant_max, int n_threads
-):
-    """Quantize float32 ``x`` into ``out`` of 1 or 4 bytes an element, or a new array of that dtype.
-
-    Returns the result, or None if ``x`` or the dtype is another or ``x`` lies in no order that
-    results lie in.
-    """
-    cdef cnp.ndarray q = output_beside(x, OF_FLOAT32, out, OF_INTEGERS, False)
-    if q is not None:
-        run_per_tensor(x, q, scale, zero_point, quant_min, quant_max, n_threads)
-    return q
 
 
 # --- Quantize per channel -----------------------------------------------------------------
@@ -126,7 +126,7 @@ cdef inline void load_four(const float* x, f32v* vectors) noexcept nogil:
         vectors[v] = load_f32(x + v * SIMD_LANES)
 
 
-cdef void quantize_strip(
+cdef inline void quantize_strip(
     const Affine* a, const float* x, uint8_t* q, Py_ssize_t n, const float* inverses,
     const float* offsets, bint of_each,
 ) noexcept nogil:
@@ -161,7 +161,7 @@ cdef void quantize_strip(
         store_n_low_bytes(q + i, saturated(rest, a), n - i)
 
 
-cdef void quantize_block(
+cdef inline void quantize_block(
     const Affine* a, Py_ssize_t start, Py_ssize_t rows, const float* inverses,
     const float* offsets,
 ) noexcept nogil:
@@ -173,16 +173,16 @@ cdef void quantize_block(
     cdef Py_ssize_t channels = a.channels
     cdef int32_t quant_min = a.quant_min
     cdef int32_t quant_max = a.quant_max
-    cdef Py_ssize_t row
+    cdef Py_ssize_t _row
     load_four(inverses, inverse)
     load_four(offsets, offset)
-    for row in range(rows):
+    for _row in range(rows):
         quantize_four(a, x, q, inverse, offset, quant_min, quant_max)
         x += channels
         q += channels
 
 
-cdef void quantize_rows(
+cdef inline void quantize_rows(
     const Affine* a, Py_ssize_t first, Py_ssize_t rows
 ) noexcept nogil:
     """Rows of all channels, into bytes.
@@ -217,7 +217,7 @@ cdef void quantize_rows(
             )
 
 
-cdef void quantize_channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void quantize_channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Affine* a = <Affine*> context
     cdef Py_ssize_t strip = index * a.strips_per_task
     cdef Py_ssize_t last = min(strip + a.strips_per_task, a.strips)
@@ -256,7 +256,7 @@ cdef inline const float* with_more(
     return target
 
 
-cdef int run_steps(
+cdef inline int run_steps(
     cnp.ndarray x, cnp.ndarray q, const float* steps, Py_ssize_t channels, int axis,
     int64_t quant_min, int64_t quant_max, int n_threads,
 ) except -1:
@@ -284,7 +284,7 @@ cdef int run_steps(
     return 0
 
 
-cdef int run_per_channel(
+cdef inline int run_per_channel(
     cnp.ndarray x, cnp.ndarray q, scales, zero_points, int axis, int64_t quant_min,
     int64_t quant_max, int n_threads,
 ) except -1:
@@ -310,15 +310,3 @@ cdef int run_per_channel(
         if steps != few:
             free(steps)
     return 0
-
-
-def quantize_per_channel(
-    x, out, scales, zero_points, int axis, int64_t quant_min, int64_t quant_max, int n_threads
-):
-    """The same with a scale and a zero point for each index of an axis, of ``x`` in C order."""
-    cdef cnp.ndarray q = None
-    if is_in_c_order(x):
-        q = output_beside(x, OF_FLOAT32, out, OF_INTEGERS, False)
-    if q is not None:
-        run_per_channel(x, q, scales, zero_points, axis, quant_min, quant_max, n_threads)
-    return q

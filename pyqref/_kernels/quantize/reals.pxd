@@ -1,4 +1,12 @@
-# From integers to real numbers: included by kernel.pyx.
+# From integers to real numbers.
+
+cimport numpy as cnp
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from pyqref._kernels.cache cimport LINE, suits_streams
+from pyqref._kernels.quantize.chunks cimport CHUNK, FAR_REALS, Affine, each_chunk
+from pyqref._kernels.simd.partial cimport load_n_bytes, store_n_f32
+from pyqref._kernels.simd.primitives cimport *
+
 
 cdef inline f32v real_of(i32v q, i32v zero_point, f32v scale) noexcept nogil:
     """``eq-affine-dequantize``"""
@@ -21,7 +29,7 @@ cdef inline void dequantize_bytes(
         store_n_f32(x + i, real_of(rest, zero_points, scales), n - i)
 
 
-cdef void dequantize_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void dequantize_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Affine* a = <Affine*> context
     cdef Py_ssize_t start = index * CHUNK
     cdef Py_ssize_t n = min(<Py_ssize_t> CHUNK, a.size - start)
@@ -39,7 +47,7 @@ cdef void dequantize_task(void* context, Py_ssize_t index, int thread) noexcept 
         finish_streams()
 
 
-cdef void run_dequantize(
+cdef inline void run_dequantize(
     cnp.ndarray q, cnp.ndarray x, float scale, int64_t zero_point, int n_threads
 ) noexcept:
     cdef Affine a
@@ -52,17 +60,6 @@ cdef void run_dequantize(
         and suits_streams(a.x, LINE, LINE, FAR_REALS)
     )
     each_chunk(&a, dequantize_task, n_threads)
-
-
-def dequantize_per_tensor(q, out, float scale, int64_t zero_point, int n_threads):
-    """Dequantize ``q`` of 1 or 4 bytes an element into ``out`` of float32, or a new array.
-
-    Returns the result, or None if ``q`` is of another type or lies in no order that results lie in.
-    """
-    cdef cnp.ndarray x = output_beside(q, OF_INTEGERS, out, OF_FLOAT32, False)
-    if x is not None:
-        run_dequantize(q, x, scale, zero_point, n_threads)
-    return x
 
 
 ctypedef fused integer:
@@ -87,7 +84,9 @@ cdef inline void dequantize_strip(
             x[i] = <float> ((<double> q[i] - zero_point) * scale)
 
 
-cdef void dequantize_channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void dequantize_channels_task(
+    void* context, Py_ssize_t index, int thread
+) noexcept nogil:
     cdef Affine* a = <Affine*> context
     cdef Py_ssize_t strip = index * a.strips_per_task
     cdef Py_ssize_t last = min(strip + a.strips_per_task, a.strips)
@@ -115,25 +114,3 @@ cdef void dequantize_channels_task(void* context, Py_ssize_t index, int thread) 
                 a.zero_points + channel, a.scales + channel, across,
             )
         strip += 1
-
-
-def dequantize_per_channel(q, out, scales, zero_points, int axis, int n_threads):
-    """The same with a scale and a zero point for each index of an axis, of ``q`` in C order."""
-    cdef Affine a
-    cdef cnp.ndarray each_scale, each_zero_point
-    cdef cnp.ndarray x = None
-    if is_in_c_order(q):
-        x = output_beside(q, OF_INTEGERS, out, OF_FLOAT32, False)
-    if x is None:
-        return None
-    each_scale, each_zero_point = doubles(scales), doubles(zero_points)
-    require_channels(q, axis, each_scale, each_zero_point)
-    a.x = <float*> cnp.PyArray_DATA(x)
-    a.q = <uint8_t*> cnp.PyArray_DATA(q)
-    a.wide, a.is_signed = cnp.PyArray_ITEMSIZE(q) > 1, cnp.PyArray_TYPE(q) == cnp.NPY_INT8
-    a.size, a.channels = cnp.PyArray_SIZE(q), cnp.PyArray_SIZE(each_scale)
-    a.inner = elements_per_channel(q, axis)
-    a.scales = <const double*> cnp.PyArray_DATA(each_scale)
-    a.zero_points = <const double*> cnp.PyArray_DATA(each_zero_point)
-    each_strip(&a, dequantize_channels_task, n_threads)
-    return x

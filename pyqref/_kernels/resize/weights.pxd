@@ -1,4 +1,7 @@
-# Images of float32, resized by weighted sums along both axes: included by kernel.pyx.
+# Images of float32, resized by weighted sums along both axes.
+
+from libc.stdint cimport int64_t
+from pyqref._kernels.simd.primitives cimport *
 
 # Planes (height, width) in C order, and results. Of each result along an axis, the places of its
 # taps and their weights: rows (out_height, taps), columns (taps, out_width). Without weights there
@@ -58,7 +61,7 @@ cdef inline void sum_of_columns(const Resample* r, const float* line, float* out
             out[x] = value
 
 
-cdef void resample_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void resample_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Some lines of results."""
     cdef const Resample* r = <const Resample*> context
     cdef float* scratch = r.scratch + thread * r.width
@@ -77,39 +80,3 @@ cdef void resample_task(void* context, Py_ssize_t index, int thread) noexcept no
             sum_of_rows(r, plane, y, scratch)
         sum_of_columns(r, line, r.out + at * r.out_width)
         at += 1
-
-
-def resample(
-    cnp.ndarray x, cnp.ndarray rows, down, cnp.ndarray columns, along, int n_threads,
-):
-    """``x (planes, height, width)`` of float32 in C order, resized into a new array.
-
-    ``rows (out_height, taps)`` and ``columns (taps, out_width)`` are places in ``x``, int64;
-    ``down`` and ``along`` their weights, or None where there is one tap, which is copied.
-    """
-    cdef Resample r
-    cdef cnp.npy_intp[3] shape
-    cdef cnp.ndarray result
-    shape[0], shape[1], shape[2] = cnp.PyArray_DIM(x, 0), len(rows), cnp.PyArray_DIM(columns, 1)
-    result = buffer(3, shape, x.descr)
-    r.x, r.out = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(result)
-    r.height, r.width = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2)
-    r.out_height, r.out_width, r.lines = shape[1], shape[2], shape[0] * shape[1]
-    r.rows, r.row_taps = <const int64_t*> cnp.PyArray_DATA(rows), cnp.PyArray_DIM(rows, 1)
-    r.columns = <const int64_t*> cnp.PyArray_DATA(columns)
-    r.column_taps = cnp.PyArray_DIM(columns, 0)
-    r.down = NULL if down is None else <const float*> cnp.PyArray_DATA(<cnp.ndarray> down)
-    r.along = NULL if along is None else <const float*> cnp.PyArray_DATA(<cnp.ndarray> along)
-    r.lines_per_task = max(NUMBERS_A_TASK // max(r.out_width, <Py_ssize_t> 1), <Py_ssize_t> 1)
-    n_threads = useful_threads(
-        <double> cnp.PyArray_SIZE(result), NUMBERS_PER_THREAD, n_threads
-    )
-    r.scratch = <float*> malloc(max(n_threads, 1) * r.width * sizeof(float))
-    if r.scratch == NULL:
-        raise MemoryError()
-    with nogil:
-        parallel_for(
-            resample_task, &r, (r.lines + r.lines_per_task - 1) // r.lines_per_task, n_threads
-        )
-        free(r.scratch)
-    return result

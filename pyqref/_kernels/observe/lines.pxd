@@ -1,5 +1,11 @@
 # Ranges of channels that are lines of numbers: included by the body of observe.
 
+from libc.math cimport INFINITY, NAN
+from pyqref._kernels.observe.joined cimport finish_ranges
+from pyqref._kernels.observe.range cimport range_of
+from pyqref._kernels.observe.seen cimport Ranges
+from pyqref._kernels.simd.primitives cimport *
+
 cdef enum:
     SHORT = 1 << 9              # numbers of a line, or fewer, that are observed with other lines
 
@@ -74,11 +80,11 @@ cdef inline void observe_apart(
     """As many channels as a vector has lanes, whose lines may be anywhere."""
     cdef Py_ssize_t inner = r.inner
     cdef const float* x
-    cdef Py_ssize_t i, channel
+    cdef Py_ssize_t _i, channel
     for channel in range(SIMD_LANES):
         lows[channel], highs[channel] = set_f32(INFINITY), set_f32(-INFINITY)
         x = r.x + (first + channel) * inner
-        for i in range(r.outer):
+        for _i in range(r.outer):
             if inner < SIMD_LANES:
                 observe_part(x, beyond, lows + channel, highs + channel, total)
             else:
@@ -86,7 +92,7 @@ cdef inline void observe_apart(
             x += r.channels * inner
 
 
-cdef bint observe_lines(
+cdef inline bint observe_lines(
     Ranges* r, Py_ssize_t first, f32v mask, Py_ssize_t before
 ) noexcept nogil:
     """As many channels as a vector has lanes; false where there may be nan among them.
@@ -107,7 +113,7 @@ cdef bint observe_lines(
     return not any_i32(is_nan(total))
 
 
-cdef void channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Ranges* r = <Ranges*> context
     cdef Py_ssize_t channel = index * r.channels_per_task
     cdef Py_ssize_t last = min(channel + r.channels_per_task, r.channels)

@@ -3,6 +3,16 @@
 # Where a row is whole vectors, all begin equally far from a place where aligned vectors do, and are
 # taken from one such place to another: each from some channel on, to the one before it in the next.
 
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
+from libc.math cimport INFINITY, NAN
+from libc.stdint cimport int32_t
+from pyqref._kernels._parallel cimport parallel_for
+from pyqref._kernels.cache cimport first_step
+from pyqref._kernels.observe.joined cimport finish_ranges
+from pyqref._kernels.observe.range cimport join_ranges
+from pyqref._kernels.observe.seen cimport CHUNK, Ranges
+from pyqref._kernels.simd.primitives cimport *
+
 cdef enum:
     ACROSS = 4                  # vectors of channels that are observed together
     MOST_BLOCKS = 64            # of rows by groups of channels, and one more of rows
@@ -16,7 +26,7 @@ cdef struct Across:
     Ranges* finished            # by the tasks; NULL where several blocks are joined
 
 
-cdef void across_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void across_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Across* a = <Across*> context
     cdef Py_ssize_t first = index // a.blocks * ACROSS * SIMD_LANES
     cdef Py_ssize_t row = index % a.blocks * a.rows_per_block
@@ -46,11 +56,11 @@ cdef inline void observe_down(
     cdef i32v[ACROSS] nans
     cdef int32_t[LANES_MAX] each_nan
     cdef f32v value
-    cdef Py_ssize_t i
+    cdef Py_ssize_t _i
     cdef int v, lane
     for v in range(vectors):
         lows[v], highs[v], nans[v] = set_f32(INFINITY), set_f32(-INFINITY), set_i32(0)
-    for i in range(rows):
+    for _i in range(rows):
         for v in range(vectors):
             value = load_f32(x + v * SIMD_LANES)
             lows[v], highs[v] = min_f32(value, lows[v]), max_f32(value, highs[v])
@@ -69,14 +79,14 @@ cdef inline void observe_channel(
     const float* x, Py_ssize_t rows, Py_ssize_t step, float* low, float* high
 ) noexcept nogil:
     """Of a channel that fills no vector: every ``step``-th number."""
-    cdef Py_ssize_t i
+    cdef Py_ssize_t _i
     low[0], high[0] = INFINITY, -INFINITY
-    for i in range(rows):
+    for _i in range(rows):
         join_ranges(x, x, 1, low, high)
         x += step
 
 
-cdef int find_ranges_across(Ranges* r, int n_threads) except -1 nogil:
+cdef inline int find_ranges_across(Ranges* r, int n_threads) except -1 nogil:
     """Of channels that lie innermost."""
     cdef Across a
     cdef Py_ssize_t groups = (r.channels + ACROSS * SIMD_LANES - 1) // (ACROSS * SIMD_LANES)

@@ -1,5 +1,7 @@
 # Images whose channels come last in memory, copied so that they come first: included by the body.
 
+from libc.stdint cimport uint8_t
+
 cdef extern from "qconv/transpose_channels.h":
     void transpose_block(
         const uint8_t* source, Py_ssize_t source_step, int channels, uint8_t* target,
@@ -18,7 +20,7 @@ cdef struct Turn:
     Py_ssize_t channels, pixels, tasks_an_image
 
 
-cdef void transpose_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void transpose_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Some channels of an image."""
     cdef const Turn* t = <const Turn*> context
     cdef Py_ssize_t image = index // t.tasks_an_image * t.channels * t.pixels
@@ -41,17 +43,3 @@ cdef void transpose_task(void* context, Py_ssize_t index, int thread) noexcept n
             )
             channel += TRANSPOSED
         pixel += TRANSPOSED
-
-
-def put_channels_first(cnp.ndarray x, cnp.ndarray out, int n_threads):
-    """Bytes ``(batch, pixels, channels)`` to ``(batch, channels, pixels)``; 16 channels or more."""
-    cdef Turn t
-    cdef Py_ssize_t batch = cnp.PyArray_DIM(x, 0)
-    cdef cnp.npy_intp[3] sizes = [batch, cnp.PyArray_DIM(x, 2), cnp.PyArray_DIM(x, 1)]
-    require_output("out", out, OF_BYTES | OF_BOOL, 3, sizes)
-    t.x, t.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
-    t.pixels, t.channels = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2)
-    t.tasks_an_image = max(<Py_ssize_t> 1, t.channels // SIDE)
-    n_threads = useful_threads(<double> cnp.PyArray_SIZE(x), BYTES_PER_THREAD, n_threads)
-    with nogil:
-        parallel_for(transpose_task, &t, batch * t.tasks_an_image, n_threads)
