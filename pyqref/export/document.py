@@ -41,6 +41,7 @@ def document(onnx: Any, maker: Maker, inputs: list[Wire], outputs: list[Wire], n
         [_described(helper, each) for each in inputs],
         [_described(helper, each) for each in outputs],
         [arrays.from_array(a, n) for n, a in maker.constants.items() if n in used],
+        value_info=[_described(helper, each) for each in _between(maker, inputs, outputs)],
     )
     model = helper.make_model(
         graph,
@@ -101,6 +102,13 @@ def renamed(maker: Maker, path: str, first: int, wire: Wire) -> None:
     grids = ("QuantizeLinear", "DequantizeLinear", "Cast", "Reshape")
     main = next((each for each in mine if each.kind not in grids), last)
     main.name = name
+
+
+def _between(maker: Maker, inputs: list[Wire], outputs: list[Wire]) -> list[Wire]:
+    """The results of layers that are no outputs of the model."""
+    ends = {each.name for each in (*inputs, *outputs)}
+    found = {each.name: each for each in maker.seen if each.name not in ends}
+    return list(found.values())
 
 
 def _node(helper: Any, each: Operator) -> Any:

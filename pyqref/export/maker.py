@@ -57,6 +57,8 @@ class Maker:
         Of the layer that is being lowered.
     out : Wire
         What it gave when the model ran; of several results, a tuple.
+    seen : list of Wire
+        The results of all layers.
     """
 
     def __init__(self, style: str) -> None:
@@ -65,6 +67,7 @@ class Maker:
         self.constants: dict[str, np.ndarray] = {}
         self.path = ""
         self.out: Any = None
+        self.seen: list[Wire] = []
         self._taken: set[str] = set()
         self._known: dict[int, tuple[Any, str]] = {}
 

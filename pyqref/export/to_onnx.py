@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..autograd import no_grad
@@ -132,10 +134,10 @@ def converted(
         longer = None
         if dynamic_batch:
             longer = _shapes(model, tuple(cat([each, each[:1]], 0) for each in inputs))
-        count = sum(1 for _ in model.modules())
-        with Progress("pyqref.export.onnx", count, progress) as bar:
-            maker = Maker(style)
-            walk = Walk(maker, longer, bar.step)
+        maker = Maker(style)
+        walk = Walk(maker, longer)
+        with Progress("pyqref.export.onnx", _counted(walk, model), progress) as bar:
+            walk.step = bar.step
             dynamic = (0,) if dynamic_batch else ()
             wires = [_placed(maker, model, n, each, dynamic) for n, each in enumerate(inputs)]
             result = _walked(walk, model, tuple(wires))
@@ -157,9 +159,21 @@ def _shapes(model: Module, inputs: tuple[Any, ...]) -> Shapes:
     return walk.shapes
 
 
+def _counted(walk: Walk, model: Module) -> int:
+    with traced(model):
+        return walk.count(model)
+
+
 def _walked(walk: Walk, model: Module, inputs: tuple[Any, ...]) -> Any:
-    try:
+    with traced(model):
         return walk.run(model, inputs)
+
+
+@contextmanager
+def traced(model: Module) -> Iterator[None]:
+    """Say of code that cannot be traced that it cannot be exported."""
+    try:
+        yield
     except TraceError as error:
         reason = f"its code decides by values of tensors: {error}".splitlines()[0]
         raise UnsupportedError((Problem("", type(model).__name__, reason),)) from error

@@ -99,6 +99,17 @@ class Walk:
                 env.pop(used, None)
         return None
 
+    def count(self, model: Module) -> int:
+        """How many operations a model has."""
+        found = 0
+        for node in self._graph(model)[0].nodes:
+            inner = model.get_submodule(node.target) if node.op == "call_module" else None
+            if inner is not None and not is_whole(inner):
+                found += self.count(inner)
+            else:
+                found += node.op.startswith("call")
+        return found
+
     def _graph(self, model: Module) -> tuple[Any, dict[str, Any]]:
         if isinstance(model, GraphModule):
             return model.graph, {}
@@ -161,8 +172,10 @@ class Walk:
                 args = (what, *args)
             first = len(maker.operators)
             _name(out, lower(maker, *args, **kwargs))
-            if isinstance(out, Wire):
-                renamed(maker, path, first, out)
+            for each in out if isinstance(out, tuple) else (out,):
+                if each is out:
+                    renamed(maker, path, first, each)
+                maker.seen.append(each)
         except Unsupported as error:
             self.problems.append(Problem(path, name, str(error)))
         except TypeError as error:
