@@ -1,7 +1,7 @@
 """Converted models for other systems.
 
-:func:`onnx` writes a file of ONNX. Read :mod:`.to_onnx`, then :mod:`.walk` (how a model becomes a list
-of operators), :mod:`.table` and the files of lowerings beside it, :mod:`.document` (the file).
+:func:`onnx` writes a file of ONNX. Read :mod:`.to_onnx`, then :mod:`.walk` (how a model becomes a
+list of operators), :mod:`.table` and the files of :mod:`.lowerings`, :mod:`.document` (the file).
 """
 
 from .problems import Problem as Problem

@@ -43,14 +43,13 @@ def document(onnx: Any, maker: Maker, inputs: list[Wire], outputs: list[Wire], n
         [arrays.from_array(a, n) for n, a in maker.constants.items() if n in used],
         value_info=[_described(helper, each) for each in _between(maker, inputs, outputs)],
     )
-    model = helper.make_model(
+    return helper.make_model(
         graph,
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=IR_VERSION,
         producer_name="pyqref",
         producer_version=__version__,
     )
-    return model
 
 
 def checked(onnx: Any, model: Any) -> Any:
@@ -63,8 +62,8 @@ def checked(onnx: Any, model: Any) -> Any:
     """
     if model.ByteSize() > LARGEST:
         raise ValueError(
-            f"pyqref.export.onnx: the model has {model.ByteSize() / 2**30:.1f} GiB, a file holds less "
-            "than 2; export its parts one by one"
+            f"pyqref.export.onnx: the model has {model.ByteSize() / 2**30:.1f} GiB, a file holds "
+            "less than 2; export its parts one by one"
         )
     inferred = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
     onnx.checker.check_model(inferred, full_check=False)

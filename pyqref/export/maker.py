@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor.base import TensorBase
+from ..tensor import Tensor
 from .problems import Unsupported
 from .wire import Wire
 
@@ -128,7 +128,7 @@ class Maker:
         known = self._known.get(id(value))
         if known is not None:
             return known[1]
-        if isinstance(value, TensorBase):
+        if isinstance(value, Tensor):
             if value.is_quantized:
                 value = value.dequantize()
             name = self.constant("constant", value.detach().numpy())

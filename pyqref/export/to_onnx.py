@@ -16,12 +16,7 @@ from ..serialization.atomic import write_atomically
 from ..tensor import cat
 from ..tensor.arguments import described
 from ..tensor.base import TensorBase
-from . import dynamic as _dynamic
-from . import grids as _grids
-from . import moves as _moves
-from . import norms as _norms
-from . import pointwise as _pointwise
-from . import pooling as _pooling
+from . import lowerings as lowerings
 from .document import checked, document, finished
 from .maker import Maker
 from .problems import Problem, Unsupported, UnsupportedError
@@ -31,8 +26,6 @@ from .wire import Wire
 
 __all__ = ["onnx"]
 
-#: They fill the table of lowerings.
-LOWERINGS = _dynamic, _grids, _moves, _norms, _pointwise, _pooling
 STYLES = ("qdq", "qoperator")
 
 
@@ -59,8 +52,8 @@ def onnx(
         The file. It is written as a whole or not at all.
     style
         ``"qdq"``: operators on real numbers between QuantizeLinear and DequantizeLinear, which
-        runtimes fuse. ``"qoperator"``: QLinearConv, QLinearMatMul and MatMulInteger; what has no such
-        operator stays as in ``"qdq"``.
+        runtimes fuse. ``"qoperator"``: QLinearConv, QLinearMatMul and MatMulInteger; what has no
+        such operator stays as in ``"qdq"``.
     dynamic_batch
         The first axis of every input may have any length.
     progress
@@ -78,9 +71,9 @@ def onnx(
 
     Notes
     -----
-    The names of operators and tensors are the paths of modules, or the names of the nodes in a graph,
-    as :func:`pyqref.explain_diff` has them. Operator set 21, for onnxruntime 1.18 or newer. The bias of
-    a quantized layer is rounded to the unit of its accumulator, as ONNX wants it.
+    The names of operators and tensors are the paths of modules, or the names of the nodes in a
+    graph, as :func:`pyqref.explain_diff` has them. Operator set 21, for onnxruntime 1.18 or newer.
+    The bias of a quantized layer is rounded to the unit of its accumulator, as ONNX wants it.
 
     Examples
     --------

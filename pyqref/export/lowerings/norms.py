@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..nn import modules as nn
-from ..nn import quantized as nnq
-from ..nn.intrinsic import quantized as nniq
-from .maker import Maker
-from .problems import Unsupported
-from .table import lowering
-from .wire import Wire
+from ...nn import modules as nn
+from ...nn import quantized as nnq
+from ...nn.intrinsic import quantized as nniq
+from ..maker import Maker
+from ..problems import Unsupported
+from ..table import lowering
+from ..wire import Wire
 
 __all__: list[str] = []
 

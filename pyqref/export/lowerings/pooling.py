@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..nn import modules as nn
-from .maker import Maker
-from .problems import Unsupported
-from .table import lowering
-from .wire import Wire
+from ...nn import modules as nn
+from ..maker import Maker
+from ..problems import Unsupported
+from ..table import lowering
+from ..wire import Wire
 
 __all__: list[str] = []
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..nn import modules as nn
-from .maker import Maker
-from .problems import Unsupported
-from .table import lowering
-from .wire import Wire
+from ...nn import modules as nn
+from ..maker import Maker
+from ..problems import Unsupported
+from ..table import lowering
+from ..wire import Wire
 
 __all__: list[str] = []
 
@@ -76,11 +76,11 @@ def cat(
     return make.finish(make.node("Concat", [make.real(each) for each in tensors], axis=int(dim)))
 
 
-lowering("cat_relu")(
-    lambda make, tensors, dim, *unused, **others: make.finish(
-        make.node("Relu", [make.node("Concat", [make.real(t) for t in tensors], axis=int(dim))])
-    )
-)
+@lowering("cat_relu")
+def cat_relu(make: Maker, tensors: Any, dim: int = 0, *unused: Any, **others: Any) -> Any:
+    """Tensors side by side, negative elements zero."""
+    real = make.node("Concat", [make.real(each) for each in tensors], axis=int(dim))
+    return make.finish(make.node("Relu", [real]))
 
 
 @lowering("stack")

@@ -6,17 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..nn import intrinsic as nni
-from ..nn import modules as nn
-from ..nn import quantized as nnq
-from ..nn.intrinsic import quantized as nniq
-from ..nn.quantized import reference as nnqr
-from ..numerics.requantize import accumulator_scale
-from ..ops import quantized as ops
-from .maker import Maker
-from .problems import Unsupported
-from .table import lowering
-from .wire import Wire
+from ...nn import intrinsic as nni
+from ...nn import modules as nn
+from ...nn import quantized as nnq
+from ...nn.intrinsic import quantized as nniq
+from ...nn.quantized import reference as nnqr
+from ...numerics.requantize import accumulator_scale
+from ...ops import quantized as ops
+from ..maker import Maker
+from ..problems import Unsupported
+from ..table import lowering
+from ..wire import Wire
 
 __all__ = ["Weight", "geometry_of", "reals_of_weight", "weight_of"]
 
@@ -154,9 +154,9 @@ def sum_of_products(make: Maker, layer: Any, x: Wire, weight: Weight, bias: Any)
 def quantized_layer(make: Maker, layer: Any, x: Wire, *extra: Any) -> str:
     """A layer on integers: real numbers between grids, or an operator on integers."""
     weight, bias = weight_of(layer.weight()), layer.bias()
-    if make.style == "qoperator" and not extra and not has_function(layer):
-        if not is_transposed(layer):
-            return on_integers(make, layer, x, weight, bias)
+    plain = not (extra or has_function(layer) or is_transposed(layer))
+    if make.style == "qoperator" and plain:
+        return on_integers(make, layer, x, weight, bias)
     real = sum_of_products(make, layer, x, weight, bias)
     if extra:  # ConvAdd2d
         real = make.node("Add", [real, make.real(extra[0])])

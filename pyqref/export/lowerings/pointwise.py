@@ -6,18 +6,18 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..nn import modules as nn
-from ..nn import quantized as nnq
-from .maker import Maker
-from .problems import Unsupported
-from .table import lowering
-from .wire import Wire
+from ...nn import modules as nn
+from ...nn import quantized as nnq
+from ..maker import Maker
+from ..problems import Unsupported
+from ..table import lowering
+from ..wire import Wire
 
 __all__: list[str] = []
 
 
 def _plain(kind: str) -> Callable[..., Any]:
-    def lower(make: Maker, x: Wire, **unused: Any) -> Any:
+    def lower(make: Maker, x: Wire, *unused: Any, **others: Any) -> Any:
         return make.finish(make.node(kind, [make.real(x)]))
 
     return lower
@@ -59,7 +59,7 @@ _SIMPLE = {
 def _enter_simple() -> None:
     for name, (kind, modules) in _SIMPLE.items():
         lower = _plain(kind)
-        lowering(name)(lambda make, x, *_, _lower=lower, **unused: _lower(make, x))
+        lowering(name)(lower)
         lowering(*modules)(_module(lower))
 
 

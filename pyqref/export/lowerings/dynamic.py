@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ..nn import modules as nn
-from ..nn import quantized as nnq
-from ..nn.intrinsic.quantized import dynamic as nniqd
-from ..nn.quantized import dynamic as nnqd
-from .maker import Maker
-from .problems import Unsupported
-from .table import lowering
+from ...nn import modules as nn
+from ...nn import quantized as nnq
+from ...nn.intrinsic.quantized import dynamic as nniqd
+from ...nn.quantized import dynamic as nnqd
+from ..maker import Maker
+from ..problems import Unsupported
+from ..table import lowering
+from ..wire import Wire
 from .weighted import product, weight_of
-from .wire import Wire
 
 __all__ = ["dynamic_product", "quantized_input"]
 
