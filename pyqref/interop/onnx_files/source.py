@@ -1,0 +1,107 @@
+"""A file of ONNX, read and checked, as plain data."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Operator", "Source", "read"]
+
+
+@dataclass
+class Operator:
+    """A node of the file.
+
+    Attributes
+    ----------
+    kind, name : str
+        As ``"Conv"``, and what the file calls it.
+    inputs, outputs : list of str
+        Names of tensors; an empty name stands for an input that is left out.
+    attributes : dict
+        Plain numbers, lists, texts and arrays.
+    """
+
+    kind: str
+    name: str
+    inputs: list[str]
+    outputs: list[str]
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Source:
+    """A graph.
+
+    Attributes
+    ----------
+    operators : list of Operator
+    constants : dict
+        Arrays by name.
+    inputs, outputs : list of str
+    ranks : dict
+        How many axes a tensor has, where that is known.
+    """
+
+    operators: list[Operator]
+    constants: dict[str, np.ndarray]
+    inputs: list[str]
+    outputs: list[str]
+    ranks: dict[str, int]
+
+
+def read(onnx: Any, path: str | os.PathLike[str]) -> Source:
+    """Read and check a file.
+
+    Raises
+    ------
+    ValueError
+        It holds no valid model.
+    """
+    where = os.fspath(path)
+    if not os.path.isfile(where):
+        raise FileNotFoundError(f"interop.from_onnx: there is no file {where!r}")
+    try:
+        model = onnx.load(where)
+        onnx.checker.check_model(model)
+        model = onnx.shape_inference.infer_shapes(model)
+    except Exception as error:  # protocol buffers and the checker have no common base
+        text = str(error).strip().splitlines() or [type(error).__name__]
+        raise ValueError(
+            f"interop.from_onnx: {where!r} holds no valid model of ONNX: {text[0]}"
+        ) from error
+    graph = model.graph
+    to_array = onnx.numpy_helper.to_array
+    constants = {each.name: to_array(each) for each in graph.initializer}
+    operators = [_operator(onnx, each) for each in graph.node]
+    described = [*graph.input, *graph.value_info, *graph.output]
+    ranks = {
+        each.name: len(each.type.tensor_type.shape.dim)
+        for each in described
+        if each.type.tensor_type.HasField("shape")
+    }
+    ranks |= {name: array.ndim for name, array in constants.items()}
+    inputs = [each.name for each in graph.input if each.name not in constants]
+    return Source(operators, constants, inputs, [each.name for each in graph.output], ranks)
+
+
+def _operator(onnx: Any, node: Any) -> Operator:
+    values = {each.name: _plain(onnx, each) for each in node.attribute}
+    return Operator(node.op_type, node.name, list(node.input), list(node.output), values)
+
+
+def _plain(onnx: Any, attribute: Any) -> Any:
+    value = onnx.helper.get_attribute_value(attribute)
+    if isinstance(value, bytes):
+        return value.decode()
+    if hasattr(value, "raw_data"):
+        return onnx.numpy_helper.to_array(value)
+    if isinstance(value, int | float | str):
+        return value
+    try:
+        return [each.decode() if isinstance(each, bytes) else each for each in value]
+    except TypeError:  # a graph inside
+        return value
