@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arithmetic import get
 from ...dtypes import qint8, quint8
 from ...numerics.convolution import conv_accumulator
 from ...tensor.base import wrap
@@ -17,6 +18,7 @@ __all__ = [
     "dynamic_quantize_linear",
     "matmul_integer",
     "on_grid",
+    "qlinear_matmul",
     "quantize_linear",
     "quantize_linear_to",
 ]
@@ -114,6 +116,16 @@ def matmul_integer(a: Any, b: Any, a_zero_point: Any = None, b_zero_point: Any =
     return wrap(exact.astype(np.int64).astype(np.int32))
 
 
+def qlinear_matmul(a: Any, b: Any, scale: float, zero_point: int, kind: str) -> Any:
+    """QLinearMatMul of two quantized tensors (``eq-requantize-onnx``)."""
+    grids = a.q_scale(), b.q_scale(), scale
+    sums = np.matmul(*(_integers(each).astype(np.float64) - each.q_zero_point() for each in (a, b)))
+    ends = np.iinfo(kind)
+    exact = sums.astype(np.int64)
+    integers = get("onnx").requantize(exact, None, *grids, zero_point, ends.min, ends.max)
+    return make_per_tensor(integers.astype(kind), scale, zero_point, _KINDS[kind])
+
+
 def conv_integer(
     x: Any,
     weight: Any,
@@ -127,4 +139,4 @@ def conv_integer(
     """ConvInteger: exact sums of products, int32."""
     left, right = _centred(x, x_zero_point, 1), _centred(weight, weight_zero_point, 0)
     sums = conv_accumulator(left, right, stride, padding, dilation, groups)
-    return wrap(np.asarray(sums, np.int32))
+    return wrap(np.ascontiguousarray(np.moveaxis(sums, -1, 1), np.int32))

@@ -204,10 +204,12 @@ def linear(importer: Importer, operator: Operator, *given: Given) -> Any:
         turned = not values.get("transB")
         bias = None if rest[0].array is None else importer.constant(rest[0], "the bias")
         rest = rest[1:]
-    weight = importer.constant(b, "the weight")
-    if weight.ndim != 2:
-        raise Unsupported("a weight that is no matrix")
     grids = grid_of(importer, s_a, z_a), grid_of(importer, s_b, z_b), grid_of(importer, *rest[:2])
+    if operator.kind == "QLinearMatMul" and (b.array is None or np.ndim(b.array) != 2):
+        nodes = quantized(importer, a, grids[0]), quantized(importer, b, grids[1])
+        node = importer.call(functions.qlinear_matmul, *nodes, *numbers(grids[2]))
+        return Given(node, grid=grids[2])
+    weight = importer.constant(b, "the weight")
     outputs, inputs = weight.shape[::-1] if turned else weight.shape
     layer = OnnxLinear(inputs, outputs)
     layer = with_output(packed(layer, b, grids[1], bias, grids[0].scale, turned), grids[2])
