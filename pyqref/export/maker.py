@@ -125,15 +125,13 @@ class Maker:
 
     def given(self, value: Any, dtype: Any = np.float32) -> str:
         """A tensor of the model that does not depend on its inputs, or a number."""
-        known = self._known.get(id(value))
-        if known is not None:
-            return known[1]
         if isinstance(value, Tensor):
-            if value.is_quantized:
-                value = value.dequantize()
-            name = self.constant("constant", value.detach().numpy())
-            self._known[id(value)] = value, name
-            return name
+            known = self._known.get(id(value))
+            if known is None:
+                real = value.dequantize() if value.is_quantized else value
+                known = value, self.constant("constant", real.detach().numpy())
+                self._known[id(value)] = known
+            return known[1]
         return self.scalar("constant", value, dtype)
 
     def grid(self, quantizer: Any, name: str = "") -> tuple[str, str]:

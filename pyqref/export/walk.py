@@ -15,7 +15,7 @@ from .problems import Problem, Unsupported
 from .table import lowering_of, title
 from .wire import Wire, followed, follows, has_wire, is_tensor, values_of
 
-__all__ = ["Shapes", "Walk"]
+__all__ = ["Shapes", "Walk", "is_whole"]
 
 #: The shapes of what each operation gave, or a number, by its path.
 Shapes = dict[str, Any]
@@ -229,7 +229,8 @@ def _wires(result: Any, other: Any) -> Any:
         return Wire("", result, tuple(n for n, size in enumerate(shape) if size != changed[n]))
     if isinstance(result, tuple | list):
         others = other if isinstance(other, tuple | list) else (None,) * len(result)
-        return tuple(_wires(each, one) for each, one in zip(result, others, strict=True))
+        wires = [_wires(each, one) for each, one in zip(result, others, strict=True)]
+        return type(result)(*wires) if hasattr(result, "_fields") else tuple(wires)
     return result
 
 
