@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pyqref
@@ -174,6 +175,7 @@ MODELS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
 }
 
 
+@cache
 def made(name: str) -> tuple[Any, Any]:
     """A model and its input."""
     pyqref.manual_seed(0)
