@@ -341,4 +341,11 @@ def derive_record(
             f"why: {record.layer} ({record.operation}) is the same in every arithmetic; give "
             "arithmetics for linear layers and convolutions with integers in and out only"
         )
-    return Derivation(draft)
+    found = Derivation(draft)
+    other = record.settings.get("arithmetic")
+    if other is not None and found.steps and not _same(found.value, found.stored):
+        raise LookupError(
+            f"why: {record.layer} ran in the arithmetic {other.name!r}, whose steps are known of "
+            "linear layers and convolutions only; call explain outside of arithmetic.use"
+        )
+    return found

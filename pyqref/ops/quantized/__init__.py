@@ -16,7 +16,6 @@ from .arithmetic import add_scalar as add_scalar
 from .arithmetic import add_scalar_relu as add_scalar_relu
 from .arithmetic import cat as cat
 from .arithmetic import cat_relu as cat_relu
-from .arithmetic import matmul as matmul
 from .arithmetic import mul as mul
 from .arithmetic import mul_relu as mul_relu
 from .arithmetic import mul_scalar as mul_scalar
@@ -137,6 +136,7 @@ from .linear_float import (
 from .linear_float import (
     linear_with_input_q_dq_qweight_dq_relu_output_fp32 as linear_with_input_q_dq_qweight_dq_relu_output_fp32,  # noqa: E501
 )
+from .matrix_product import matmul as matmul
 from .normalization import group_norm as group_norm
 from .normalization import instance_norm as instance_norm
 from .normalization import layer_norm as layer_norm

@@ -9,11 +9,11 @@ import numpy as np
 
 from pyqref import _kernels
 from pyqref.backends import quantized as settings
-from pyqref.dtypes import qint8, quint8
 from pyqref.numerics import scalar
 from pyqref.tensor.arguments import described
 from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
-from pyqref.tensor.quantized.joining import warn_of_unlike_grids
+from pyqref.tensor.quantized.joining import joined_elsewhere, warn_of_unlike_grids
+from pyqref.tensor.quantized.other_arithmetic import keeps_engine, replaced
 from pyqref.tensor.quantized.validation import check_scale
 
 from .checks import output_quantizer, require_axis, require_number, require_per_tensor
@@ -26,7 +26,6 @@ __all__ = [
     "add_scalar_relu",
     "cat",
     "cat_relu",
-    "matmul",
     "mul",
     "mul_relu",
     "mul_scalar",
@@ -217,63 +216,6 @@ def cat_relu(
     return _cat("quantized.cat_relu", qx, dim, scale, zero_point, True)
 
 
-def matmul(qa: Any, qb: Any, scale: float, zero_point: int) -> Any:
-    r"""Matrix product of two quantized tensors, on a grid of its own.
-
-    Equation ``eq-quantized-matmul``, matrix by matrix.
-
-    Parameters
-    ----------
-    qa, qb
-        ``(*, M, K)`` and ``(*, K, N)``, whose leading dimensions broadcast, or vectors
-        ``(K,)``; quantized per tensor, both quint8 or both qint8.
-    scale, zero_point
-        Of the result ``(*, M, N)``, without the dimension M or N of a vector.
-
-    Raises
-    ------
-    RuntimeError
-        The shapes do not fit, an argument is not quantized per tensor, or the dtypes differ.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> from pyqref.ops import quantized as ops
-    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([[-1.0, 2.0]]), 0.5, 10, pyqref.quint8)
-    >>> b = pyqref.quantize_per_tensor(pyqref.tensor([[0.5], [1.5]]), 0.5, 10, pyqref.quint8)
-    >>> ops.matmul(a, b, 0.5, 10).dequantize().tolist()
-    [[2.5]]
-    """
-    name = "quantized.matmul"
-    a = require_per_tensor(name, qa, (quint8, qint8), "qa")
-    b = require_per_tensor(name, qb, (a.dtype,), "qb")
-    out = output_quantizer(name, scale, zero_point, a.dtype)
-    left, right = _as_matrices(name, qa._array, qb._array)
-    integers = _kernels.quantized_matmul(left, a.grid, right, b.grid, out.grid)
-    if qb.dim() == 1:
-        integers = integers[..., 0]
-    if qa.dim() == 1:
-        integers = integers[..., 0, :] if qb.dim() > 1 else integers[..., 0]
-    return make_quantized(integers, out)
-
-
-def _as_matrices(name: str, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A vector on the left as one row, on the right as one column."""
-    left = a[None] if a.ndim == 1 else a
-    right = b[:, None] if b.ndim == 1 else b
-    fits = left.ndim and right.ndim and left.shape[-1] == right.shape[-2]
-    try:
-        np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    except ValueError:
-        fits = False
-    if not fits:
-        raise RuntimeError(
-            f"{name}: shapes (*, M, K) and (*, K, N), whose leading dimensions broadcast, or "
-            f"vectors (K,) are needed, got {a.shape} and {b.shape}"
-        )
-    return left, right
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float)
 
@@ -286,8 +228,11 @@ def _add(
     if _is_number(qb):
         return _with_number(name, scalar.add_scalar, qa, qb, relu)
     a, b, out = _quantizers(name, qa, qb, scale, zero_point)
-    engine: Any = settings.engine
-    integers = _kernels.add(qa._array, a.grid, qb._array, b.grid, out.grid, engine, relu)
+    operands = qa._array, a.grid, qb._array, b.grid, out.grid
+    integers = replaced(name, "add", *operands, relu)
+    if integers is None:
+        engine: Any = settings.engine
+        integers = _kernels.add(*operands, engine, relu)
     return make_quantized(integers, out)
 
 
@@ -299,7 +244,10 @@ def _mul(
     if _is_number(qb):
         return _with_number(name, scalar.mul_scalar, qa, qb, relu)
     a, b, out = _quantizers(name, qa, qb, scale, zero_point)
-    integers = _kernels.mul(qa._array, a.grid, qb._array, b.grid, out.grid, relu)
+    operands = qa._array, a.grid, qb._array, b.grid, out.grid
+    integers = replaced(name, "mul", *operands, relu)
+    if integers is None:
+        integers = _kernels.mul(*operands, relu)
     return make_quantized(integers, out)
 
 
@@ -341,13 +289,16 @@ def _with_number(name: str, function: Any, qa: Any, number: Any, relu: bool) -> 
         raise ValueError(f"{name}: b must be less than 2**31 scales {qa.q_scale()}, got {number}")
     array = qa._array
     if array.dtype.itemsize > 1:
+        keeps_engine(name)
         integers, grid = function(array, grid_of(qa), number, relu)
         return tensor_on(integers, grid, qa.dtype)
     # What becomes of each byte; often it stays, and the grid alone moves.
     every = np.arange(256, dtype=np.uint8).view(array.dtype)
     values, grid = function(every, grid_of(qa), number, relu)
-    integers = array if np.array_equal(values, every) else _kernels.look_up(values, array)
-    return tensor_on(integers, grid, qa.dtype)
+    if np.array_equal(values, every):
+        return tensor_on(array, grid, qa.dtype)
+    keeps_engine(name)
+    return tensor_on(_kernels.look_up(values, array), grid, qa.dtype)
 
 
 def _cat(
@@ -372,7 +323,9 @@ def _cat(
     out = output_quantizer(name, scale, zero_point, first.dtype)
     arrays = [each._array for each in qx]
     dim = _joining_axis(name, arrays, dim)
-    integers = _kernels.cat(arrays, grids, dim, out.grid)
+    integers = joined_elsewhere(name, arrays, grids, dim, out.grid)
+    if integers is None:
+        integers = _kernels.cat(arrays, grids, dim, out.grid)
     if relu:
         np.maximum(integers, integers.dtype.type(out.zero_point), out=integers)
     return make_quantized(integers, out)
