@@ -11,7 +11,7 @@ from ..autograd import no_grad
 from ..explaining.progress import Progress
 from ..fx import TraceError
 from ..fx.node import map_aggregate
-from ..nn.modules import Module, Sequential
+from ..nn.modules import Module
 from ..serialization.atomic import write_atomically
 from ..tensor import cat
 from ..tensor.arguments import described
@@ -21,7 +21,7 @@ from .document import checked, document, finished
 from .maker import Maker
 from .problems import Problem, Unsupported, UnsupportedError
 from .requirement import require_onnx
-from .walk import Shapes, Walk, is_whole
+from .walk import Shapes, Walk
 from .wire import Wire
 
 __all__ = ["onnx"]
@@ -123,8 +123,6 @@ def converted(
     progress: bool | None,
 ) -> Any:
     """The model as the package ``onnx`` has it."""
-    if is_whole(model):
-        model = Sequential(model)
     with no_grad():
         longer = None
         if dynamic_batch:

@@ -15,7 +15,7 @@ from .problems import Problem, Unsupported
 from .table import lowering_of, title
 from .wire import Wire, followed, follows, has_wire, is_tensor, values_of
 
-__all__ = ["Shapes", "Walk", "is_whole"]
+__all__ = ["Shapes", "Walk"]
 
 #: The shapes of what each operation gave, or a number, by its path.
 Shapes = dict[str, Any]
@@ -78,6 +78,8 @@ class Walk:
 
     def run(self, model: Module, inputs: tuple[Any, ...], path: str = "") -> Any:
         """What the model gives for inputs, which are wires where there is a maker."""
+        if is_whole(model):
+            return self._computed("call_module", model, type(model).__name__, inputs, {})
         graph, scopes = self._graph(model)
         prefix = f"{path}." if path else ""
         env: dict[Any, Any] = {}
@@ -102,6 +104,8 @@ class Walk:
     def count(self, model: Module) -> int:
         """How many operations a model has."""
         found = 0
+        if is_whole(model):
+            return 1
         for node in self._graph(model)[0].nodes:
             inner = model.get_submodule(node.target) if node.op == "call_module" else None
             if inner is not None and not is_whole(inner):
@@ -146,7 +150,11 @@ class Walk:
             return getattr(*args)
         if _takes_apart(what, args):
             return what(*args, **kwargs)
-        result = _called(node.op, what, *values_of((args, kwargs)))
+        return self._computed(node.op, what, path, args, kwargs)
+
+    def _computed(self, op: str, what: Any, path: str, args: Any, kwargs: Any) -> Any:
+        """What an operation gives, and its operators."""
+        result = _called(op, what, *values_of((args, kwargs)))
         self.shapes[path] = shapes_of(result)
         self.step()
         if self.maker is None:

@@ -46,7 +46,7 @@ def weight_of(weight: Any) -> Weight:
     """A quantized tensor as integers, scales and zero points."""
     integers = weight.int_repr().numpy()
     if integers.dtype not in (np.int8, np.uint8):
-        raise Unsupported(f"a weight of {weight.dtype} has no operator; use qint8 or quint8")
+        raise Unsupported(f"a weight of {weight.dtype} has no operator, only qint8 and quint8 have")
     if not weight.qscheme().is_per_channel:
         scale, zero_point, axis = weight.q_scale(), weight.q_zero_point(), 0
     else:
