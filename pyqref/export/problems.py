@@ -8,7 +8,13 @@ __all__ = ["Problem", "Unsupported", "UnsupportedError"]
 
 
 class Problem(NamedTuple):
-    """What cannot be exported: where, what it is, and why."""
+    """What cannot be exported: where, what it is, and why.
+
+    Examples
+    --------
+    >>> Problem("body.sort", "sort", "no such operator").path
+    'body.sort'
+    """
 
     path: str
     type: str

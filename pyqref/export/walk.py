@@ -13,7 +13,7 @@ from .document import renamed
 from .maker import Maker
 from .problems import Problem, Unsupported
 from .table import lowering_of, title
-from .wire import Wire, followed, follows, has_wire, is_tensor, values_of
+from .wire import Wire, followed, follows, has_wire, is_tensor, values_of, wires_of
 
 __all__ = ["Shapes", "Walk"]
 
@@ -180,16 +180,14 @@ class Walk:
                 args = (what, *args)
             first = len(maker.operators)
             _name(out, lower(maker, *args, **kwargs))
-            for each in out if isinstance(out, tuple) else (out,):
-                if each is out:
-                    renamed(maker, path, first, each)
-                maker.seen.append(each)
+            if isinstance(out, Wire):
+                renamed(maker, path, first, out)
+            maker.seen += wires_of(out)
         except Unsupported as error:
             self.problems.append(Problem(path, name, str(error)))
-        except TypeError as error:
-            if "argument" not in str(error):
-                raise
-            self.problems.append(Problem(path, name, f"with these arguments: {error}"))
+        except (LookupError, TypeError, ValueError) as error:
+            reason = f"not with these arguments: {error}".splitlines()[0]
+            self.problems.append(Problem(path, name, reason))
         return out
 
 

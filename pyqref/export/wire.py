@@ -8,7 +8,16 @@ from typing import Any
 from ..fx.node import map_aggregate
 from ..tensor.base import TensorBase
 
-__all__ = ["Following", "Wire", "followed", "follows", "has_wire", "is_tensor", "values_of"]
+__all__ = [
+    "Following",
+    "Wire",
+    "followed",
+    "follows",
+    "has_wire",
+    "is_tensor",
+    "values_of",
+    "wires_of",
+]
 
 
 @dataclass(eq=False)
@@ -76,18 +85,23 @@ def followed(value: Any, other: Any) -> Any:
 
 def follows(arguments: Any) -> bool:
     """Whether a length that follows the batch is among nested arguments."""
-    return _any(arguments, Following)
+    return bool(_of_kind(arguments, Following))
 
 
 def has_wire(arguments: Any) -> bool:
     """Whether a wire is among nested arguments."""
-    return _any(arguments, Wire)
+    return bool(wires_of(arguments))
 
 
-def _any(arguments: Any, kind: type) -> bool:
+def wires_of(arguments: Any) -> list[Wire]:
+    """The wires among nested arguments."""
+    return _of_kind(arguments, Wire)
+
+
+def _of_kind(arguments: Any, kind: type) -> list[Any]:
     found: list[Any] = []
     map_aggregate(arguments, lambda each: found.append(each) if isinstance(each, kind) else None)
-    return bool(found)
+    return found
 
 
 def is_tensor(value: Any) -> bool:

@@ -59,8 +59,9 @@ def from_onnx(path: str | os.PathLike[str]) -> Any:
         ...
     FileNotFoundError: interop.from_onnx: there is no file 'no.onnx'
     """
-    onnx = require_onnx("interop.from_onnx")
-    importer = Importer(read(onnx, path))
+    if not os.path.isfile(path):
+        raise FileNotFoundError(f"interop.from_onnx: there is no file {os.fspath(path)!r}")
+    importer = Importer(read(require_onnx("interop.from_onnx"), path))
     made = importer.made()
     if importer.problems:
         problems = tuple(Problem(*each) for each in importer.problems)

@@ -95,6 +95,18 @@ class Added(nn.Module):
         return self.dequant(self.last(self.drop(self.flat(F.max_pool2d(y, 2)))))
 
 
+class Steps(nn.Module):
+    """A recurrent layer and a linear one."""
+
+    def __init__(self, kind: Any, **options: Any) -> None:
+        super().__init__()
+        self.steps = kind(5, 6, batch_first=True, **options)
+        self.last = nn.Linear(12 if options else 6, 3)
+
+    def forward(self, x: Any) -> Any:
+        return self.last(self.steps(x)[0])
+
+
 class Words(nn.Module):
     """A table of embeddings and a linear layer."""
 
@@ -138,6 +150,12 @@ def eager(x: Any, qconfig: Any, qat: bool = False) -> Any:
     return quantization.convert(prepared.eval())
 
 
+def steps(kind: Any, **options: Any) -> Any:
+    """A recurrent layer with dynamic inputs."""
+    model = Steps(kind, **options).eval()
+    return quantization.quantize_dynamic(model, {kind, nn.Linear})
+
+
 def words(index: Any) -> Any:
     """A quantized table, and a quantized layer."""
     mapping = QConfigMapping().set_global(quantization.get_default_qconfig("fbgemm"))
@@ -171,6 +189,8 @@ MODELS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
         _ROW,
         lambda x: quantization.quantize_dynamic(Mlp().eval(), {nn.Linear}, dtype=pyqref.float16),
     ),
+    "lstm": ((2, 3, 5), lambda x: steps(nn.LSTM, num_layers=2, bidirectional=True)),
+    "gru": ((2, 3, 5), lambda x: steps(nn.GRU)),
     "words": (7, words),
 }
 

@@ -92,3 +92,10 @@ def test_a_prepared_model(tmp_path):
     with pytest.raises(export.UnsupportedError, match="not converted"):
         export.onnx(prepared, pyqref.ones(1, 2), tmp_path / "model.onnx")
     assert "pyqref.export" in sys.modules
+
+
+def test_the_package_is_missing(tmp_path, monkeypatch):
+    """The message has the command that installs it."""
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ImportError, match=r"run: pip install 'pyqref\[onnx\]'"):
+        export.onnx(nn.Linear(2, 2).eval(), pyqref.ones(1, 2), tmp_path / "model.onnx")

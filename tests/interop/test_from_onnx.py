@@ -17,19 +17,24 @@ from export.models import MODELS, Cnn, Mlp, Operations, made  # noqa: E402
 from export.runtimes import evaluated, served  # noqa: E402
 
 
-@pytest.mark.parametrize("style", ["qdq", "qoperator"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    ("name", "style"),
+    [
+        *((name, "qdq") for name in MODELS if name != "trained"),
+        *((name, "qoperator") for name in ("graph", "symmetric", "dynamic", "gru")),
+    ],
+)
 def test_what_was_exported(name, style, tmp_path):
     """Quantized models come back: equal to the evaluator, in either style.
 
-    Layers of float weights, in half precision here, add in another order.
+    Sums and functions of real numbers, which models with dynamic inputs give, are another's.
     """
     model, x = made(name)
     export.onnx(model, x, tmp_path / "model.onnx", style, dynamic_batch=True)
     (expected,) = evaluated(onnx.load(tmp_path / "model.onnx"), x.numpy()).values()
     result = from_onnx(tmp_path / "model.onnx")(x).detach().numpy()
-    if name == "half":
-        assert np.abs(expected - result).max() <= 34 * 2.0**-24 * 4
+    if name in ("dynamic", "half", "lstm", "gru"):
+        assert np.abs(expected - result).max() <= 3 * 34 * 2.0**-24
     else:
         assert np.array_equal(expected, result)
 

@@ -9,6 +9,7 @@ from . import moves as moves
 from . import norms as norms
 from . import pointwise as pointwise
 from . import pooling as pooling
+from . import recurrent as recurrent
 from . import weighted as weighted
 
-__all__ = ["dynamic", "grids", "moves", "norms", "pointwise", "pooling", "weighted"]
+__all__ = ["dynamic", "grids", "moves", "norms", "pointwise", "pooling", "recurrent", "weighted"]

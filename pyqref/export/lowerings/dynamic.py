@@ -16,7 +16,7 @@ from ..table import lowering
 from ..wire import Wire
 from .weighted import product, weight_of
 
-__all__ = ["dynamic_product", "quantized_input"]
+__all__ = ["dynamic_product", "quantized_input", "reduces_range"]
 
 
 def quantized_input(make: Maker, real: str, reduce_range: bool) -> tuple[str, str, str]:
@@ -59,10 +59,12 @@ def dynamic_product(
     return str(real)
 
 
-def reduces_range(layer: Any) -> bool:
-    """Whether a layer quantizes its input to 7 bits."""
-    packed = layer._packed_params._packed_params
-    return bool(getattr(packed, "engine", "fbgemm") != "qnnpack")
+def reduces_range(make: Maker, packed: Any) -> bool:
+    """Whether an input is quantized to 7 bits, as the engine of a packed weight does.
+
+    The style ``"qoperator"`` has DynamicQuantizeLinear, as the arithmetic ``"onnx"`` has.
+    """
+    return make.style == "qdq" and packed.engine != "qnnpack"
 
 
 @lowering(nnqd.Linear, nniqd.LinearReLU)
@@ -70,7 +72,9 @@ def dynamic_linear(make: Maker, layer: Any, x: Wire) -> str:
     """A linear layer with a quantized weight and real numbers in and out."""
     weight, bias = layer._weight_bias()
     if weight.is_quantized:
-        quantized = quantized_input(make, x.name, reduces_range(layer))
+        quantized = quantized_input(
+            make, x.name, reduces_range(make, layer._packed_params._packed_params)
+        )
         real = dynamic_product(make, quantized, weight, bias)
     else:  # half precision
         inputs = [x.name, make.constant("weight", weight.numpy())]

@@ -132,6 +132,10 @@ class Importer:
         except Unsupported as error:
             self.problems.append((self.path, operator.kind, str(error)))
             return
+        except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+            reason = f"its attributes or inputs do not fit: {error}".splitlines()[0]
+            self.problems.append((self.path, operator.kind, reason))
+            return
         results = results if isinstance(results, list) else [results]
         for name, result in zip(operator.outputs, results, strict=False):
             self.tensors[name] = result if isinstance(result, Given) else Given(result)
@@ -204,7 +208,7 @@ class Importer:
         for part in parts:
             if part not in owner._modules:
                 owner.add_module(part, Module().eval())
-            owner = owner._modules[part]  # type: ignore[assignment]
+            owner = owner._modules[part]
         owner.add_module(last, module.eval())
         return self.graph.call_module(path, args)
 

@@ -97,8 +97,7 @@ def conv(importer: Importer, operator: Operator, x: Given, weight: Given, *bias:
             raise Unsupported("pads that differ before and after")
         options["padding"] = tuple(before for before, _ in given["pairs"])
         options["output_padding"] = tuple(operator.attributes.get("output_padding", [0] * count))
-        kind = _TRANSPOSED[count - 1]
-        layer = kind(shape[0], shape[1] * groups, shape[2:], **options)
+        layer: Any = _TRANSPOSED[count - 1](shape[0], shape[1] * groups, shape[2:], **options)
     else:
         node, options["padding"] = padded(importer, node, given["pairs"])
         layer = _CONVS[count - 1](shape[1] * groups, shape[0], shape[2:], **options)
@@ -181,7 +180,7 @@ def group_norm(importer: Importer, operator: Operator, x: Given, *parts: Given) 
     """Group norm; instance norm is that of groups of one channel."""
     weight, bias = (importer.constant(each, "a parameter") for each in parts)
     channels = weight.shape[0]
-    groups = operator.attributes.get("num_groups", channels)
+    groups: Any = operator.attributes.get("num_groups", channels)
     layer = nn.GroupNorm(groups, channels, eps=operator.attributes.get("epsilon", 1e-5))
     layer.weight.data, layer.bias.data = tensor_of(weight), tensor_of(bias)
     return importer.module(layer, importer.node(x))

@@ -103,7 +103,7 @@ def quantize(importer: Importer, operator: Operator, x: Given, scale: Given, *ze
         return importer.call(functions.quantize_linear_to, *nodes, axis)
     grid = grid_of(importer, scale, zero[0] if zero else None, axis)
     if grid.scale.ndim:
-        parts = [tensor_of(grid.scale), tensor_of(grid.zero_point, grid.zero_point.dtype)]
+        parts = tensor_of(grid.scale), tensor_of(grid.zero_point, grid.zero_point.dtype)
         if x.array is None:
             raise Unsupported("an activation with one scale for each channel")
         made = functions.quantize_linear_to(tensor_of(x.array), *parts, axis)
@@ -126,8 +126,8 @@ def dequantize(importer: Importer, operator: Operator, x: Given, scale: Given, *
         return importer.call(functions.dequantize_linear, *nodes, axis=axis)
     grid = grid_of(importer, scale, zero[0] if zero else None, axis)
     if x.array is not None:
-        parts = [tensor_of(each, each.dtype) for each in (x.array, *grid[:2])]
-        real = functions.dequantize_linear(*parts, axis)
+        parts = tensor_of(grid.scale), tensor_of(grid.zero_point, grid.zero_point.dtype)
+        real = functions.dequantize_linear(tensor_of(x.array, x.array.dtype), *parts, axis)
         return Given(array=real.numpy(), grid=grid, integers=np.asarray(x.array))
     return importer.method("dequantize", quantized(importer, x, grid))
 
@@ -204,7 +204,11 @@ def linear(importer: Importer, operator: Operator, *given: Given) -> Any:
         turned = not values.get("transB")
         bias = None if rest[0].array is None else importer.constant(rest[0], "the bias")
         rest = rest[1:]
-    grids = grid_of(importer, s_a, z_a), grid_of(importer, s_b, z_b), grid_of(importer, *rest[:2])
+    grids = (
+        grid_of(importer, s_a, z_a),
+        grid_of(importer, s_b, z_b),
+        grid_of(importer, rest[0], rest[1]),
+    )
     if operator.kind == "QLinearMatMul" and (b.array is None or np.ndim(b.array) != 2):
         nodes = quantized(importer, a, grids[0]), quantized(importer, b, grids[1])
         node = importer.call(functions.qlinear_matmul, *nodes, *numbers(grids[2]))

@@ -62,8 +62,6 @@ def read(onnx: Any, path: str | os.PathLike[str]) -> Source:
         It holds no valid model.
     """
     where = os.fspath(path)
-    if not os.path.isfile(where):
-        raise FileNotFoundError(f"interop.from_onnx: there is no file {where!r}")
     try:
         model = onnx.load(where)
         onnx.checker.check_model(model)
