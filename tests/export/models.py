@@ -107,6 +107,19 @@ class Steps(nn.Module):
         return self.last(self.steps(x)[0])
 
 
+class Functions(nn.Module):
+    """Layers as functions, whose weights are parameters."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kernel, self.offset = (nn.Parameter(pyqref.randn(*n)) for n in ((4, 3, 3, 3), (4,)))
+        self.weight = nn.Parameter(pyqref.randn(5, 8))
+
+    def forward(self, x: Any) -> Any:
+        y = F.relu(F.conv2d(x, self.kernel, self.offset, padding=1))
+        return F.layer_norm(F.linear(y, self.weight), (5,))
+
+
 class Words(nn.Module):
     """A table of embeddings and a linear layer."""
 
@@ -191,6 +204,10 @@ MODELS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     ),
     "lstm": ((2, 3, 5), lambda x: steps(nn.LSTM, num_layers=2, bidirectional=True)),
     "gru": ((2, 3, 5), lambda x: steps(nn.GRU)),
+    "functions": (
+        (2, 3, 8, 8),
+        lambda x: graph(Functions(), x, get_default_qconfig_mapping("fbgemm")),
+    ),
     "words": (7, words),
 }
 

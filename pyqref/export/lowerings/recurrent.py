@@ -1,11 +1,13 @@
-"""Recurrent layers with dynamic inputs, whose hidden state is quantized at each step."""
+"""Recurrent layers, step by step: with dynamic inputs the hidden state is quantized at each."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...nn import modules as nn
 from ...nn.quantized import dynamic as nnqd
 from ..maker import Maker
 from ..problems import Unsupported
@@ -81,7 +83,7 @@ def gru_step(make: Maker, x: str, hidden: str, states: list[str]) -> list[str]:
 STEPS = {"LSTM": lstm_step, "GRU": gru_step}
 
 
-@lowering(nnqd.LSTM, nnqd.GRU)
+@lowering(nn.LSTM, nn.GRU, nnqd.LSTM, nnqd.GRU)
 def recurrent(make: Maker, layer: Any, x: Wire, hx: Any = None) -> Any:
     """All layers and directions, every step by operators of its own."""
     if not isinstance(x, Wire) or len(x.shape) != 3:
@@ -100,13 +102,12 @@ def recurrent(make: Maker, layer: Any, x: Wire, hx: Any = None) -> Any:
         both = []
         for direction in range(directions):
             at = n * directions + direction
-            packed = layer._all_weight_values[at].param
             suffix = f"l{n}_reverse" if direction else f"l{n}"
             states = [_initial(make, layer, each, at) for each in given] or [
                 make.constant(f"zero_{suffix}", np.zeros((1, layer.hidden_size), np.float32))
             ] * names
-            of_input = projection(make, packed.of_input, f"ih_{suffix}")
-            of_hidden = projection(make, packed.of_hidden, f"hh_{suffix}")
+            of_input = projection(make, *_weight(layer, at, "ih", suffix))
+            of_hidden = projection(make, *_weight(layer, at, "hh", suffix))
             inputs = projected(make, sequence, of_input)
             outputs: dict[int, str] = {}
             for step in reversed(range(count)) if direction else range(count):
@@ -123,6 +124,18 @@ def recurrent(make: Maker, layer: Any, x: Wire, hx: Any = None) -> Any:
         sequence = make.node("Transpose", [sequence], perm=[1, 0, 2])
     finals = tuple(_stacked(make, each) for each in ends)
     return sequence, finals if names == 2 else finals[0]
+
+
+def _weight(layer: Any, at: int, part: str, suffix: str) -> tuple[Any, str]:
+    """A packed weight, or a real one as what is unpacked, and its name."""
+    if isinstance(layer, nn.LSTM | nn.GRU):
+        if getattr(layer, "proj_size", 0):
+            raise Unsupported("proj_size is not exported")
+        weight = getattr(layer, f"weight_{part}_{suffix}").detach()
+        bias = getattr(layer, f"bias_{part}_{suffix}") if layer.bias else None
+        return SimpleNamespace(unpack=lambda: (weight, bias)), f"{part}_{suffix}"
+    param = layer._all_weight_values[at].param
+    return (param.of_input if part == "ih" else param.of_hidden), f"{part}_{suffix}"
 
 
 def _initial(make: Maker, layer: Any, given: Any, at: int) -> str:

@@ -172,7 +172,8 @@ def has_function(layer: Any) -> bool:
 def has_relu(layer: Any) -> bool:
     """Whether negative results become zero."""
     kinds = (nniq.ConvReLU1d, nniq.ConvReLU2d, nniq.ConvReLU3d, nniq.LinearReLU)
-    return isinstance(layer, (*kinds, nniq.ConvAddReLU2d))
+    fused = isinstance(layer, (*kinds, nniq.ConvAddReLU2d))
+    return fused or bool(getattr(layer, "fused_relu", False))
 
 
 def function_of(make: Maker, layer: Any, real: str) -> str:

@@ -62,39 +62,40 @@ def quantize_linear(x: Any, scale: float, zero_point: int, kind: str) -> Any:
     A quantized tensor.
     """
     parameters = np.float32(scale), np.asarray(zero_point, kind)
-    integers = _rounded(x.detach().numpy(), *parameters)
+    integers = _rounded(_elements(x), *parameters)
     return make_per_tensor(integers, scale, zero_point, _KINDS[kind])
 
 
 def quantize_linear_to(x: Any, scale: Any, zero_point: Any, axis: int = 1) -> Any:
     """QuantizeLinear with a grid that is computed, or one for each channel: plain integers."""
-    array = x.detach().numpy()
-    scale, zero_point = scale.numpy(), zero_point.numpy()
+    array = _elements(x)
+    scale, zero_point = _elements(scale), _elements(zero_point)
     parameters = (_along(each, array.ndim, axis) for each in (scale, zero_point))
     return wrap(_rounded(array, *parameters))
 
 
 def on_grid(x: Any, scale: float, zero_point: int, kind: str) -> Any:
     """Integers read on a grid: a quantized tensor."""
-    return make_per_tensor(_integers(x), scale, zero_point, _KINDS[kind])
+    return make_per_tensor(_elements(x), scale, zero_point, _KINDS[kind])
 
 
-def _integers(x: Any) -> np.ndarray:
+def _elements(x: Any) -> np.ndarray:
+    """The integers of a quantized tensor, else what it holds; also where gradients are recorded."""
     return np.asarray(x._array)
 
 
 def dequantize_linear(x: Any, scale: Any, zero_point: Any = None, axis: int = 1) -> Any:
     """DequantizeLinear with any grid: ``fl32((q - z) s)``."""
-    integers = _integers(x)
+    integers = _elements(x)
     reals = integers.astype(np.float32)
     if zero_point is not None:
-        reals = reals - _along(zero_point.numpy().astype(np.float32), integers.ndim, axis)
-    return wrap(np.asarray(reals * _along(scale.numpy(), integers.ndim, axis), np.float32))
+        reals = reals - _along(_elements(zero_point).astype(np.float32), integers.ndim, axis)
+    return wrap(np.asarray(reals * _along(_elements(scale), integers.ndim, axis), np.float32))
 
 
 def dynamic_quantize_linear(x: Any) -> tuple[Any, Any, Any]:
     """DynamicQuantizeLinear: integers of 8 bits, their scale and their zero point."""
-    array = x.detach().numpy()
+    array = _elements(x)
     low = np.float32(min(0, array.min(initial=0)))
     high = np.float32(max(0, array.max(initial=0)))
     scale = np.float32(1 if low == high else high - low) / np.float32(255)
@@ -103,10 +104,10 @@ def dynamic_quantize_linear(x: Any) -> tuple[Any, Any, Any]:
 
 
 def _centred(x: Any, zero_point: Any, axis: int) -> np.ndarray:
-    integers = _integers(x).astype(np.int64)
+    integers = _elements(x).astype(np.int64)
     if zero_point is None:
         return integers
-    return integers - _along(_integers(zero_point).astype(np.int64), integers.ndim, axis)
+    return integers - _along(_elements(zero_point).astype(np.int64), integers.ndim, axis)
 
 
 def matmul_integer(a: Any, b: Any, a_zero_point: Any = None, b_zero_point: Any = None) -> Any:
@@ -119,7 +120,7 @@ def matmul_integer(a: Any, b: Any, a_zero_point: Any = None, b_zero_point: Any =
 def qlinear_matmul(a: Any, b: Any, scale: float, zero_point: int, kind: str) -> Any:
     """QLinearMatMul of two quantized tensors (``eq-requantize-onnx``)."""
     grids = a.q_scale(), b.q_scale(), scale
-    sums = np.matmul(*(_integers(each).astype(np.float64) - each.q_zero_point() for each in (a, b)))
+    sums = np.matmul(*(_elements(each).astype(np.float64) - each.q_zero_point() for each in (a, b)))
     ends = np.iinfo(kind)
     exact = sums.astype(np.int64)
     integers = get("onnx").requantize(exact, None, *grids, zero_point, ends.min, ends.max)
