@@ -115,3 +115,41 @@ def test_no_model(tmp_path):
     (tmp_path / "model.onnx").write_bytes(b"no model at all")
     with pytest.raises(ValueError, match="holds no valid model of ONNX"):
         from_onnx(tmp_path / "model.onnx")
+
+
+def test_names_that_python_does_not_take(tmp_path):
+    """What the file calls things never runs as code."""
+    helper = onnx.helper
+    odd = 'x"); raise SystemExit('
+    nodes = [
+        helper.make_node("Relu", ["class"], [odd], "lambda"),
+        helper.make_node("Sigmoid", [odd], ["1.y"], "def/0/1 + 1"),
+        helper.make_node("Exp", ["1.y"], ["None"], "import"),
+    ]
+    ends = [helper.make_tensor_value_info(name, 1, [2]) for name in ("class", "None")]
+    graph = helper.make_graph(nodes, "graph", ends[:1], ends[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    onnx.save(model, tmp_path / "model.onnx")
+    result = from_onnx(tmp_path / "model.onnx")(pyqref.zeros(2))
+    assert np.allclose(np.exp(0.5), result.numpy())
+
+
+def test_files_that_were_changed(tmp_path):
+    """A changed file is refused in words, or is another model."""
+    model, x = made("dynamic")
+    path = tmp_path / "model.onnx"
+    export.onnx(model, x, path)
+    data = path.read_bytes()
+    rng = np.random.default_rng(0)
+    refused = others = 0
+    for _ in range(60):
+        changed = bytearray(data)
+        for at in rng.integers(0, len(data), 3):
+            changed[at] = rng.integers(256)
+        path.write_bytes(changed[: rng.integers(1, len(data))] if rng.random() < 0.2 else changed)
+        try:
+            from_onnx(path)
+        except (UnsupportedError, ValueError) as error:
+            refused += "from_onnx" in str(error)
+            others += "from_onnx" not in str(error)
+    assert (True, 0) == (refused > 5, others)

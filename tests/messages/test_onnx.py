@@ -61,3 +61,11 @@ def test_what_to_give_instead(tmp_path: Path) -> None:
         conv = nn.Conv1d(1, 1, 3, padding=1, padding_mode="reflect").eval()
         export.onnx(conv, pyqref.ones(1, 1, 4), path)
     export.onnx(nn.Conv1d(1, 1, 3, padding=1).eval(), pyqref.ones(1, 1, 4), path)
+
+
+def test_steps_that_follow_the_batch(tmp_path: Path) -> None:
+    """Sequences come first, so that their number may be left open."""
+    path, x = tmp_path / "model.onnx", pyqref.ones(2, 3, 4)
+    with says("use batch_first=True"):
+        export.onnx(nn.GRU(4, 2).eval(), x, path, dynamic_batch=True)
+    export.onnx(nn.GRU(4, 2, batch_first=True).eval(), x, path, dynamic_batch=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -109,7 +110,7 @@ class Importer:
         for name, array in source.constants.items():
             self.tensors[name] = Given(array=array)
         for name in source.inputs:
-            self.tensors[name] = Given(self.graph.placeholder(identifier(name)))
+            self.tensors[name] = Given(self.graph.placeholder(self._argument(name)))
         for operator in source.operators:
             self._operator(operator)
         if self.problems:
@@ -118,6 +119,14 @@ class Importer:
         self.graph.output(results[0] if len(results) == 1 else tuple(results))
         self.graph.eliminate_dead_code()
         return GraphModule(self.root, self.graph)
+
+    def _argument(self, name: str) -> str:
+        """The name of an argument, which no other has."""
+        made = identifier(name)
+        while made in self._taken:
+            made += "_"
+        self._taken.add(made)
+        return made
 
     def _operator(self, operator: Operator) -> None:
         self.path = path_of(operator)
@@ -228,11 +237,17 @@ class Importer:
 def path_of(operator: Operator) -> str:
     """The name of an operator in its file, as far as that is a path; else what it is."""
     parts = re.split(r"[./]+", operator.name.strip("/."))
-    name = ".".join(re.sub(r"\W", "_", part) for part in parts if part)
-    return name or operator.kind.lower()
+    name = ".".join(_word(part) for part in parts if part)
+    return name or _word(operator.kind.lower())
+
+
+def _word(text: str) -> str:
+    """Letters, digits and underscores that are no word of Python."""
+    word = re.sub(r"\W", "_", text, flags=re.ASCII)
+    return f"{word}_" if keyword.iskeyword(word) else word
 
 
 def identifier(name: str) -> str:
     """A name that Python takes."""
-    text = re.sub(r"\W", "_", name)
-    return f"input_{text}" if not text or text[0].isdigit() else text
+    word = _word(name)
+    return f"input_{word}" if not word or word[0].isdigit() else word

@@ -65,41 +65,50 @@ def read(onnx: Any, path: str | os.PathLike[str]) -> Source:
     try:
         model = onnx.load(where)
         onnx.checker.check_model(model)
-        model = onnx.shape_inference.infer_shapes(model)
+        return _source(onnx, onnx.shape_inference.infer_shapes(model))
     except Exception as error:  # protocol buffers and the checker have no common base
-        text = str(error).strip().splitlines() or [type(error).__name__]
+        lines = str(error).strip().splitlines() or [type(error).__name__]
         raise ValueError(
-            f"interop.from_onnx: {where!r} holds no valid model of ONNX: {text[0]}"
+            f"interop.from_onnx: {where!r} holds no valid model of ONNX: {lines[0]}"
         ) from error
+
+
+def _source(onnx: Any, model: Any) -> Source:
     graph = model.graph
     to_array = onnx.numpy_helper.to_array
-    constants = {each.name: to_array(each) for each in graph.initializer}
+    constants = {text(each.name): to_array(each) for each in graph.initializer}
     operators = [_operator(onnx, each) for each in graph.node]
     described = [*graph.input, *graph.value_info, *graph.output]
     ranks = {
-        each.name: len(each.type.tensor_type.shape.dim)
+        text(each.name): len(each.type.tensor_type.shape.dim)
         for each in described
         if each.type.tensor_type.HasField("shape")
     }
     ranks |= {name: array.ndim for name, array in constants.items()}
-    inputs = [each.name for each in graph.input if each.name not in constants]
-    return Source(operators, constants, inputs, [each.name for each in graph.output], ranks)
+    inputs = [name for each in graph.input if (name := text(each.name)) not in constants]
+    return Source(operators, constants, inputs, [text(each.name) for each in graph.output], ranks)
+
+
+def text(name: str | bytes) -> str:
+    """A name; what is no UTF-8 arrives as bytes."""
+    return name.decode(errors="replace") if isinstance(name, bytes) else name
 
 
 def _operator(onnx: Any, node: Any) -> Operator:
-    values = {each.name: _plain(onnx, each) for each in node.attribute}
-    return Operator(node.op_type, node.name, list(node.input), list(node.output), values)
+    values = {text(each.name): _plain(onnx, each) for each in node.attribute}
+    ends = [text(each) for each in node.input], [text(each) for each in node.output]
+    return Operator(text(node.op_type), text(node.name), *ends, values)
 
 
 def _plain(onnx: Any, attribute: Any) -> Any:
     value = onnx.helper.get_attribute_value(attribute)
     if isinstance(value, bytes):
-        return value.decode()
+        return text(value)
     if hasattr(value, "raw_data"):
         return onnx.numpy_helper.to_array(value)
     if isinstance(value, int | float | str):
         return value
     try:
-        return [each.decode() if isinstance(each, bytes) else each for each in value]
+        return [text(each) if isinstance(each, bytes) else each for each in value]
     except TypeError:  # a graph inside
         return value
