@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyqref.backends import quantized as settings
-from pyqref.nn.diagnostics import NoEffectWarning, warn
+from pyqref.quantization.diagnostics import NoEffectWarning, QuantizationError, warn
 from pyqref.tensor.under_way import layer_under_way
 
 from .base import Arithmetic
@@ -43,6 +43,6 @@ class Kept:
             f"the engine {settings.engine!r}; {remedy}"
         )
         if self.strict:
-            raise RuntimeError(message)
+            raise QuantizationError(NoEffectWarning(message))
         self.told.add((place, operation))
         warn(message, NoEffectWarning)

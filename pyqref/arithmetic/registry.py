@@ -94,7 +94,7 @@ def use(arithmetic: str | Arithmetic, *, strict: bool = False) -> Iterator[Arith
 
     Raises
     ------
-    RuntimeError
+    QuantizationError
         The same, with ``strict``.
 
     Examples

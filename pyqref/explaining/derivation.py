@@ -338,7 +338,7 @@ def derive_record(
     explainer(draft)
     if len(draft.others) < len(set(arithmetics)):
         raise LookupError(
-            f"why: {record.layer} ({record.operation}) is the same in every arithmetic; give "
+            f"why: {record.layer} ({record.operation}) has no steps of other arithmetics; give "
             "arithmetics for linear layers and convolutions with integers in and out only"
         )
     found = Derivation(draft)

@@ -131,7 +131,7 @@ class Pair(NamedTuple):
 
     def _html(self, *, shown: bool) -> Markup:
         rows = []
-        named = "white-space:normal;min-width:6em;max-width:14em"
+        named = "white-space:normal;max-width:min(14em,26vw)"
         for a, b in self.rows():
             some = a or b
             assert some is not None

@@ -11,6 +11,7 @@ import pyqref
 from pyqref import arithmetic, nn
 from pyqref.nn import functional as F
 from pyqref.nn.diagnostics import NoEffectWarning
+from pyqref.quantization import QuantizationError
 
 ops = pyqref.ops.quantized
 ENGINES = ("fbgemm", "qnnpack", "onednn", "x86-saturating", "onednn-saturating")
@@ -132,8 +133,10 @@ def test_what_it_leaves_to_the_engine_is_told(name, everything):
     assert sorted(MISSING[name]) == sorted(match[1] for match in told if match)
     for operation in ("sigmoid", "linear_tanh", "linear_dynamic"):
         assert np.array_equal(before[operation], got[operation])
-    with pytest.raises(RuntimeError, match="does not define"), arithmetic.use(name, strict=True):
+    strictly = arithmetic.use(name, strict=True)
+    with pytest.raises(QuantizationError, match="does not define") as caught_error, strictly:
         model(*inputs)
+    assert caught_error.value.category is NoEffectWarning
 
 
 @pytest.mark.parametrize(
@@ -189,3 +192,21 @@ def test_sums_saturate_in_fused_and_dynamic_layers_too():
             assert 128 == ops.linear_leaky_relu(x, packed, 256.0, 0, 0.1).int_repr().item()
             assert 32767.0 == ops.linear_dynamic(real, packed, False).item()
     assert 253 == ops.linear_leaky_relu(x, packed, 256.0, 0, 0.1).int_repr().item()
+
+
+def test_the_answer_about_sums():
+    """Issues 23202 and 25512: -88, where the formula says -87, by the order of roundings."""
+    for numbers, scales, zeros, expected in (
+        ((-8, -64), (0.008010663092136383, 0.00622713053599, 0.006873490754514933),
+         (7, -128, -128), -88),
+        ((-114, -122), (0.02534690499305725, 0.035809919238090515, 0.0365859717130661),
+         (-106, -120, -105), -112),
+    ):  # fmt: skip
+        a, b = (
+            pyqref._make_per_tensor_quantized_tensor(
+                pyqref.tensor([number], dtype=pyqref.int8), scale, zero
+            )
+            for number, scale, zero in zip(numbers, scales, zeros, strict=False)
+        )
+        with arithmetic.use("onnx"):
+            assert expected == ops.add(a, b, scales[2], zeros[2]).int_repr().item()

@@ -104,7 +104,7 @@ def test_side_by_side():
         assert list(names) == list(found.others)
         assert max(len(line) for line in str(found).splitlines()) <= 80
         found.to_json()
-    with pytest.raises(LookupError, match="same in every arithmetic"):
+    with pytest.raises(LookupError, match="no steps of other arithmetics"):
         explain(small_model(), pyqref.randn(1, 1, 4, 4), "0", (0, 0, 0, 0), ["qnnpack"])
 
 

@@ -99,3 +99,21 @@ def test_turn_dropout_off():
     with says("call model.eval() first"):
         pyqref.explain(model, X)
     assert pyqref.explain(model.eval(), X, index=(0, 0)).check()
+
+
+def test_a_sum_in_another_arithmetic() -> None:
+    """ONNX Runtime adds in another order: the steps of the engine are not given for its sum."""
+    b = pyqref._make_per_tensor_quantized_tensor(
+        pyqref.tensor([-8], dtype=pyqref.int8), 0.008010663092136383, 7
+    )
+    a = pyqref._make_per_tensor_quantized_tensor(
+        pyqref.tensor([-64], dtype=pyqref.int8), 0.00622713053599, -128
+    )
+    grid = 0.006873490754514933, -128
+    with pyqref.explaining.recording() as ran, pyqref.arithmetic.use("onnx"):
+        pyqref.ops.quantized.add(b, a, *grid)
+    with says("call explain outside of arithmetic.use"):
+        ran.explain(None, 0)
+    with pyqref.explaining.recording() as ran:
+        pyqref.ops.quantized.add(b, a, *grid)
+    assert ran.explain(None, 0).check()

@@ -66,10 +66,10 @@ def _mean_elsewhere(
     array: Array, axes: tuple[int, ...], keepdim: bool, quantizer: PerTensorQuantizer
 ) -> Array | None:
     """Of the last axes, in the arithmetic in use; None if the engine is to compute it."""
+    if settings.arithmetic is None:
+        return None
     kept = array.shape[: array.ndim - len(axes)]
-    taps = array.reshape(*kept, -1)
-    if settings.arithmetic is not None:
-        taps = taps.astype(np.int64) - quantizer.zero_point
+    taps = array.reshape(*kept, -1).astype(np.int64) - quantizer.zero_point
     count = np.int64(taps.shape[-1])
     made: Array | None = replaced("mean", "average", taps, count, quantizer.grid, True)
     if made is None:
