@@ -66,25 +66,30 @@ class Recording:
         IndexError
             The index does not fit the shape of the output.
         """
-        record = self._found(layer)
-        shape = record.outputs[0].shape if record.outputs else _observed_shape(record)
+        record, output = self._found(layer)
+        shape = record.outputs[output].shape if record.outputs else _observed_shape(record)
         place = _as_index(index, shape, record.layer)
-        return derive_record(record, place, 0, tuple(arithmetics))
+        return derive_record(record, place, output, tuple(arithmetics))
 
-    def _found(self, layer: str | None) -> Record:
+    def _found(self, layer: str | None) -> tuple[Record, int]:
+        """The operation whose output the layer gave, and which of its outputs."""
         records = self._recorder.records
         if not records:
             raise LookupError(
                 "explain: no operation was recorded; run a quantized model inside of the recording"
             )
         if layer is None:
-            return next((each for each in reversed(records) if each.outputs), records[-1])
-        for each in records:
-            if each.layer == layer:
-                return each
+            return next((each for each in reversed(records) if each.outputs), records[-1]), 0
+        exact = next((each for each in records if each.layer == layer), None)
+        result = self._recorder.results.get(layer)
+        if result is not None and (exact is None or exact.kind != "observer"):
+            assert result.maker is not None
+            return result.maker, result.maker.outputs.index(result)
+        if exact is not None:
+            return exact, 0
         inside = [each for each in records if each.layer.startswith(f"{layer}.")]
         if inside:
-            return inside[-1]
+            return inside[-1], 0
         near = difflib.get_close_matches(layer, self.layers, 3, 0.4) or self.layers[:3]
         names = ", ".join(repr(each) for each in dict.fromkeys(near))
         raise LookupError(f"explain: no layer {layer!r} ran; near it are {names}")
@@ -198,7 +203,9 @@ def explain(
 
 def _refuse_chance(model: Module) -> None:
     for path, module in model.named_modules():
-        if isinstance(module, _Dropout) and module.training and module.p:
+        share = getattr(module, "p" if isinstance(module, _Dropout) else "dropout", 0)
+        own = type(module).__module__.startswith("pyqref.")
+        if own and module.training and isinstance(share, int | float) and share > 0:
             raise RuntimeError(
                 f"explain: {path or 'the model'} ({type(module).__name__}) draws at random, so "
                 "that each run gives other numbers; call model.eval() first"

@@ -11,7 +11,7 @@ import numpy as np
 from .record import Record, Value
 from .steps import Operand, Steps
 
-__all__ = ["EXPLAINERS", "Draft", "Picture", "Source", "explains"]
+__all__ = ["CAPTURES", "EXPLAINERS", "Draft", "Picture", "Source", "captures", "explains"]
 
 
 class Source(NamedTuple):
@@ -152,5 +152,20 @@ def explains(*operations: str) -> Callable[[Explainer], Explainer]:
         for operation in operations:
             EXPLAINERS[operation] = explainer
         return explainer
+
+    return register
+
+
+Capture = Callable[[dict[str, Any]], dict[str, Any]]
+#: By operation, what is kept beside its arguments when it runs.
+CAPTURES: dict[str, Capture] = {}
+
+
+def captures(*operations: str) -> Callable[[Capture], Capture]:
+    """Register a function that says what to keep of what the arguments hold now."""
+
+    def register(capture: Capture) -> Capture:
+        CAPTURES.update(dict.fromkeys(operations, capture))
+        return capture
 
     return register

@@ -25,18 +25,26 @@ from ..fx.interception import Intercepted, watching
 from ..nn.module_path import CALLS, module_path, running_module
 from ..nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from ..nn.quantized import QFunctional
+from ..nn.quantized.dynamic import GRU, LSTM, GRUCell, LSTMCell, RNNCell
 from ..nn.quantized.integer_range import clamp_integers
+from ..nn.utils.rnn import PackedSequence
 from ..ops import quantized as ops
 from ..quantization.observer import ObserverBase
 from ..tensor.base import TensorBase
 from ..tensor.dispatch import quantized as implementations
 from ..tensor.under_way import layer_under_way
-from .draft import EXPLAINERS
+from .draft import CAPTURES, EXPLAINERS
 from .record import Record, Value
 
 __all__ = ["Recorder"]
 
 _GRAPH = "<pyqref.fx graph "
+CELLS = LSTMCell, GRUCell, RNNCell
+#: Functions of layers that are one operation, whatever they call.
+_LAYERS: Any = (
+    (clamp_integers, "clamp_integers"),
+    *((each.forward, f"dynamic.{each.__name__}") for each in (LSTM, GRU, *CELLS)),
+)
 
 
 class _Detour:
@@ -64,7 +72,7 @@ def _detours() -> list[_Detour]:
         if isinstance(function, FunctionType) and function not in seen:
             seen.add(function)
             found.append(_Detour(function, operation.__name__))
-    found.append(_Detour(clamp_integers, "clamp_integers"))  # type: ignore[arg-type]
+    found += [_Detour(function, name) for function, name in _LAYERS]
     return found
 
 
@@ -89,12 +97,15 @@ class Recorder:
     ----------
     records : list of Record
         In the order in which they ran.
+    results : dict
+        By the path of a module, the first tensor that it gave when it was first called.
     """
 
     running: list[Recorder] = []
 
     def __init__(self) -> None:
         self.records: list[Record] = []
+        self.results: dict[str, Value] = {}
         self._values: dict[int, tuple[Any, Value]] = {}
         self._names: dict[str, int] = {}
         self._inside = False
@@ -162,6 +173,8 @@ class Recorder:
             bound = _signature(function).bind(*args, **kwargs)
             bound.apply_defaults()
             given = {name: self._taken(value) for name, value in bound.arguments.items()}
+            if operation in CAPTURES:
+                given.update(CAPTURES[operation](bound.arguments))
         except TypeError:  # the function says what is wrong
             given = None
         try:
@@ -178,6 +191,12 @@ class Recorder:
             self._before.append((module, state))
 
     def _leave_module(self, module: Any, args: tuple[Any, ...], result: Any) -> None:
+        if threading.get_ident() != self._thread:
+            return
+        first = next(_tensors(result), None)
+        found = None if first is None else self.value_of(first)
+        if found is not None and found.maker is not None:
+            self.results.setdefault(module_path(module), found)
         if not self._before or self._before[-1][0] is not module:
             return
         _, state = self._before.pop()
@@ -199,6 +218,8 @@ class Recorder:
             return self._new(value)
         if type(value) in (list, tuple):
             return type(value)([self._taken(each) for each in value])
+        if isinstance(value, PackedSequence):
+            return PackedSequence(*(self._taken(each) for each in value))
         return value
 
     def _new(self, tensor: Any, maker: Record | None = None, name: str = "input") -> Value:
@@ -221,10 +242,7 @@ class Recorder:
         }
         record.module, record.layer = self._layer(record)
         self.records.append(record)
-        results = result if isinstance(result, tuple | list) else [result]
-        for each in results:
-            if isinstance(each, TensorBase):
-                record.outputs.append(self._new(each, record, record.layer))
+        record.outputs = [self._new(each, record, record.layer) for each in _tensors(result)]
 
     def _layer(self, record: Record) -> tuple[str, str]:
         """The path of the module that runs, and a name for the operation."""
@@ -247,6 +265,17 @@ class Recorder:
         """What was recorded of a tensor."""
         found = self._values.get(id(tensor))
         return found[1] if found is not None and found[0] is tensor else None
+
+
+def _tensors(result: Any) -> Iterator[Any]:
+    """The tensors among what an operation gave, in order."""
+    if isinstance(result, TensorBase):
+        yield result
+    elif isinstance(result, PackedSequence):
+        yield result.data
+    elif isinstance(result, tuple | list):
+        for each in result:
+            yield from _tensors(each)
 
 
 def _is_real(tensor: Any) -> bool:

@@ -62,6 +62,8 @@ class Step:
         The label of the equation, empty where the step belongs to the one before.
     decision : str
         What a rounding or a clamp decided; empty where there was nothing to decide.
+    section : str
+        What a stretch of steps is about; empty where the derivation has no such parts.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Step:
     value: Any
     label: str = ""
     decision: str = ""
+    section: str = ""
 
     @property
     def formula(self) -> str:
@@ -151,6 +154,11 @@ def short(value: Any) -> str:
 class Steps(list[Step]):
     """The steps so far.
 
+    Attributes
+    ----------
+    section : str
+        What the next steps are about.
+
     Examples
     --------
     >>> steps = Steps()
@@ -158,6 +166,8 @@ class Steps(list[Step]):
     >>> a.value, a.step
     (4, 0)
     """
+
+    section = ""
 
     def add(
         self,
@@ -175,7 +185,7 @@ class Steps(list[Step]):
         if decide is not None:
             said = decide(*values, value)
             decision = f"{said}; {decision}" if decision and said else said or decision
-        self.append(Step(name, symbol, rule, operands, value, label, decision))
+        self.append(Step(name, symbol, rule, operands, value, label, decision, self.section))
         return Operand(symbol, value, len(self) - 1)
 
     def single(self, name: str, symbol: str, value: float) -> Operand:

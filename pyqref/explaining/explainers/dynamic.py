@@ -40,7 +40,7 @@ def chosen_of_range(
     """Scale and zero point of a range that holds zero (``eq-choose-qparams-dynamic``)."""
     steps = draft.steps
     width = steps.add("width of the range", "minus64", high, low, symbol="R")
-    span = Operand("q_max - q_min", np.float64(most - least))
+    span = Operand("(q_max - q_min)", np.float64(most - least))
     scale = steps.add("scale", "over64", width, span, symbol="s", label="eq-choose-qparams-dynamic")
     with np.errstate(all="ignore"):
         narrow = np.float32(scale.value)
@@ -69,7 +69,7 @@ def _grown(
 ) -> tuple[Operand, Operand]:
     """The range that the smallest scale covers."""
     steps, smallest = draft.steps, Operand("s_min", np.float32(SMALLEST_DYNAMIC_SCALE))
-    span = Operand("q_max - q_min", np.float32(width))
+    span = Operand("(q_max - q_min)", np.float32(width))
     whole = steps.add("range of the smallest scale", "times32", smallest, span, symbol="R'")
     narrow = steps.add("scale as float32", "single", scale, symbol="s_0")
     ratio = steps.add("how far it grows", "over32", smallest, narrow, symbol="g")

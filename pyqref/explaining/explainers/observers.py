@@ -71,11 +71,11 @@ def _scale_of_range(draft: Draft, layer: Any, low: np.float32, high: np.float32)
     if symmetric:
         mirrored = steps.add("minus the low end", "negative32", bottom, symbol="-x-")
         width = steps.add("larger of both", "max32", mirrored, top, symbol="R")
-        span = Operand("(q_max - q_min) / 2", np.float32((quant_max - quant_min) / 2))
+        span = Operand("((q_max - q_min) / 2)", np.float32((quant_max - quant_min) / 2))
         label = "eq-symmetric-scale"
     else:
         width = steps.add("width of the range", "minus32", top, bottom, symbol="R")
-        span = Operand("q_max - q_min", np.float32(quant_max - quant_min))
+        span = Operand("(q_max - q_min)", np.float32(quant_max - quant_min))
         label = "eq-affine-qparams"
     ratio = steps.add("width of a step", "over32", width, span, symbol="s'")
     scale = steps.add("scale", "max32", ratio, eps, symbol="s", label=label)

@@ -69,6 +69,7 @@ def _step(step: Step) -> dict[str, Any]:
         "value": _number(step.value),
         "fraction": None if fraction is None else str(fraction),
         "decision": step.decision,
+        "section": step.section,
     }
 
 
@@ -120,6 +121,7 @@ def steps_of(text: str) -> tuple[Step, ...]:
             _read(each["value"]),
             each["label"],
             each["decision"],
+            each.get("section", ""),
         )
         for each in found["steps"]
     )

@@ -28,7 +28,11 @@ def _lines(derivation: Any) -> Iterator[str]:
     yield from _wrapped(title(derivation), "", "    ")
     yield from _wrapped(f"{derivation.operation}, engine {derivation.engine}", "", "    ")
     yield from _inputs(derivation)
+    section = ""
     for number, step in enumerate(derivation.steps):
+        if step.section != section:
+            section = step.section
+            yield from _wrapped(f"-- {section}", "", "   ")
         yield from _step(step, number == derivation.result)
     for name, others in derivation.others.items():
         yield from _wrapped(f"{name}: {short(others[-1].value)}", "", "    ")
