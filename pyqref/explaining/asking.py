@@ -82,14 +82,20 @@ class Recording:
             return next((each for each in reversed(records) if each.outputs), records[-1]), 0
         exact = next((each for each in records if each.layer == layer), None)
         result = self._recorder.results.get(layer)
-        if result is not None and (exact is None or exact.kind != "observer"):
-            assert result.maker is not None
+        if exact is not None and exact.kind == "observer":
+            return exact.arguments["history"][-1], 0
+        if result is not None and result.maker is not None:
             return result.maker, result.maker.outputs.index(result)
         if exact is not None:
             return exact, 0
         inside = [each for each in records if each.layer.startswith(f"{layer}.")]
         if inside:
             return inside[-1], 0
+        if result is not None:
+            raise LookupError(
+                f"explain: {layer} gave back what it was given, {result.name}, as it is; ask for a "
+                "layer that changes numbers"
+            )
         near = difflib.get_close_matches(layer, self.layers, 3, 0.4) or self.layers[:3]
         names = ", ".join(repr(each) for each in dict.fromkeys(near))
         raise LookupError(f"explain: no layer {layer!r} ran; near it are {names}")
@@ -133,7 +139,7 @@ def _why(tensor: Any, index: tuple[Any, ...]) -> Derivation:
         if value is not None:
             return derive(value, _as_index(place, value.shape, value.name))
     raise LookupError(
-        "why: this tensor was not recorded; run the model inside of "
+        "why: this tensor was not recorded, or was changed since; run the model inside of "
         "'with pyqref.explaining.recording():' and ask before the next recording begins"
     )
 

@@ -119,6 +119,9 @@ class Derivation:
         The elements that the steps took; ``inputs[k].why()`` goes one layer back.
     notes : tuple of str
         What else there is to know.
+    tables : tuple of Table
+        Numbers that a decision was made from, such as the ranges that a histogram was searched for:
+        each with ``title``, ``header`` and ``rows``.
     others : dict
         By name of an arithmetic that was asked for, its steps
         (:class:`pyqref.arithmetic.Step`); the last value is its integer.
@@ -145,6 +148,7 @@ class Derivation:
         self.steps: tuple[Step, ...] = tuple(draft.steps)
         self.inputs = Inputs(draft)
         self.notes = tuple(draft.notes)
+        self.tables = tuple(draft.tables)
         self.picture: Picture | None = draft.picture
         self.others = dict(draft.others)
         self.stored = stored_number(draft)

@@ -39,6 +39,8 @@ from .record import Record, Value
 __all__ = ["Recorder"]
 
 _GRAPH = "<pyqref.fx graph "
+#: Methods that give the same numbers as another tensor.
+_SAME = frozenset({"detach", "requires_grad_"})
 CELLS = LSTMCell, GRUCell, RNNCell
 #: Functions of layers that are one operation, whatever they call.
 _LAYERS: Any = (
@@ -106,12 +108,15 @@ class Recorder:
     def __init__(self) -> None:
         self.records: list[Record] = []
         self.results: dict[str, Value] = {}
-        self._values: dict[int, tuple[Any, Value]] = {}
+        #: By the id of a tensor: the tensor, its numbers, and its version when they were taken.
+        self._values: dict[int, tuple[Any, Value, int]] = {}
         self._names: dict[str, int] = {}
         self._inside = False
         self._unknown = 0
         self._thread = 0
         self._before: list[tuple[Any, dict[str, Any]]] = []
+        self._histories: dict[int, list[Record]] = {}
+        self._parameters: dict[int, tuple[Any, str]] = {}
 
     @contextmanager
     def installed(self) -> Iterator[None]:
@@ -143,6 +148,10 @@ class Recorder:
         operation = _operation_of(called.function, called.method)
         if operation in EXPLAINERS:
             return self.call(operation, called.plain, args, kwargs)
+        if operation in _SAME:
+            result = called.plain(*args, **kwargs)
+            self._remember(result, self._taken(args[0]))
+            return result
         if self._inside or self._unknown or threading.get_ident() != self._thread:
             return called.plain(*args, **kwargs)
         count = len(self.records)
@@ -153,7 +162,7 @@ class Recorder:
             self._unknown -= 1
         if len(self.records) == count and isinstance(result, TensorBase):
             kind = "quantized" if result.is_quantized else "float"
-            if id(result) not in self._values and (result.is_quantized or _is_real(result)):
+            if self._known(result) is None and (result.is_quantized or _is_real(result)):
                 given = {f"argument {n}": self._taken(each) for n, each in enumerate(args)}
                 self._keep(Record(operation, "", given, kind=kind), result)
         return result
@@ -186,7 +195,12 @@ class Recorder:
         return result
 
     def _enter_module(self, module: Any, args: tuple[Any, ...]) -> None:
-        if isinstance(module, ObserverBase) and threading.get_ident() == self._thread:
+        if threading.get_ident() != self._thread:
+            return
+        if not module_path(module):  # the outermost
+            for name, each in (*module.named_parameters(), *module.named_buffers()):
+                self._parameters.setdefault(id(each), (each, name))
+        if isinstance(module, ObserverBase):
             state = {name: each._array.copy() for name, each in module.named_buffers()}
             self._before.append((module, state))
 
@@ -195,7 +209,7 @@ class Recorder:
             return
         first = next(_tensors(result), None)
         found = None if first is None else self.value_of(first)
-        if found is not None and found.maker is not None:
+        if found is not None:
             self.results.setdefault(module_path(module), found)
         if not self._before or self._before[-1][0] is not module:
             return
@@ -203,19 +217,18 @@ class Recorder:
         if not args or not isinstance(args[0], TensorBase):
             return
         after = {name: each._array.copy() for name, each in module.named_buffers()}
+        history = self._histories.setdefault(id(module), [])
         given = {"x": self._taken(args[0]), "observer": module, "before": state, "after": after}
         operation = f"observer.{type(module).__name__}"
-        self._keep(Record(operation, "", given, kind="observer"), None)
+        history.append(Record(operation, "", {**given, "history": history}, kind="observer"))
+        self._keep(history[-1], None)
 
     # what is kept
 
     def _taken(self, value: Any) -> Any:
         """An argument as a record keeps it."""
         if isinstance(value, TensorBase):
-            found = self._values.get(id(value))
-            if found is not None and np.shape(found[1].array) == value._array.shape:
-                return found[1]
-            return self._new(value)
+            return self._known(value) or self._new(value)
         if type(value) in (list, tuple):
             return type(value)([self._taken(each) for each in value])
         if isinstance(value, PackedSequence):
@@ -223,16 +236,28 @@ class Recorder:
         return value
 
     def _new(self, tensor: Any, maker: Record | None = None, name: str = "input") -> Value:
+        if maker is None and id(tensor) in self._parameters:
+            name = self._parameters[id(tensor)][1]
         value = Value(tensor._array.copy(), tensor._quantizer, name, maker)
-        self._values[id(tensor)] = tensor, value
+        self._remember(tensor, value)
         return value
+
+    def _remember(self, tensor: Any, value: Value) -> None:
+        self._values[id(tensor)] = tensor, value, tensor._version[0]
+
+    def _known(self, tensor: Any) -> Value | None:
+        """What was recorded of a tensor that was not changed since."""
+        found = self._values.get(id(tensor))
+        if found is None or found[0] is not tensor or found[2] != tensor._version[0]:
+            return None
+        return found[1] if found[1].shape == tensor._array.shape else None
 
     def _unchanged(self, result: Any, args: tuple[Any, ...]) -> bool:
         """Whether a function gave back an argument as it is."""
         if not any(result is each for each in args):
             return False
-        known = self._values.get(id(result))
-        return known is not None and np.array_equal(known[1].array, result._array)
+        known = self._known(result)
+        return known is not None and np.array_equal(known.array, result._array)
 
     def _keep(self, record: Record, result: Any) -> None:
         record.settings = {
@@ -262,9 +287,8 @@ class Recorder:
         return path, f"{name}_{count}" if count else name
 
     def value_of(self, tensor: Any) -> Value | None:
-        """What was recorded of a tensor."""
-        found = self._values.get(id(tensor))
-        return found[1] if found is not None and found[0] is tensor else None
+        """What was recorded of a tensor; None if it was changed since."""
+        return self._known(tensor)
 
 
 def _tensors(result: Any) -> Iterator[Any]:

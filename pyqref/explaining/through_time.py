@@ -137,6 +137,7 @@ class Unrolled:
         for at, count in steps(self.sizes, reverse):
             before = [each[:count] for each in states]
             both = projected[at], run_dynamic(before[0], weights.of_hidden)
+            after: tuple[np.ndarray, ...]
             if self.kind == "LSTM":
                 after = lstm_step(*both, before[1])
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -299,6 +300,16 @@ def embeddings(rng):
 def fake(rng):
     x = reals(rng, 3, 4) * 5
     scales, zeros = pyqref.tensor([0.02, 0.1, 0.01]), pyqref.tensor([0, 9, 128])
+    for per_row, centred, constant in itertools.product((False, True), (False, True), (0.01, 1)):
+        count = 3 if per_row else 1
+        state = [pyqref.full((count,), end) for end in (float("inf"), float("-inf"))]
+        state += [pyqref.ones(count), pyqref.zeros(count, dtype=pyqref.int32)]
+        ends = (-127, 127) if centred else (0, 255)
+        for batch in (x, x + 1, -x, x * 1e-7):
+            on = pyqref.tensor([int(rng.integers(4) > 0)]), pyqref.tensor([1])
+            pyqref.fused_moving_avg_obs_fake_quant(
+                batch, *on, *state, constant, *ends, 0, per_row, centred
+            )
     return (
         pyqref.fake_quantize_per_tensor_affine(x, 0.03, 99, 0, 255),
         pyqref.fake_quantize_per_tensor_affine(x.double(), 0.03, 99, 0, 127),
@@ -337,7 +348,10 @@ def cells(rng: np.random.Generator, x: Any, h: Any, c: Any) -> Any:
     """Each kind of cell, as a module and as a function, with and without states."""
     dynamic, outputs = nn.quantized.dynamic, []
     for name, rows in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
-        w, b = weight(rng, rows * h.shape[1], 4, per_channel=coin(rng)), bias(rng, rows * h.shape[1])
+        w, b = (
+            weight(rng, rows * h.shape[1], 4, per_channel=coin(rng)),
+            bias(rng, rows * h.shape[1]),
+        )
         v = weight(rng, rows * h.shape[1], h.shape[1], per_channel=coin(rng))
         cell = getattr(dynamic, f"{name}Cell")(4, h.shape[1])
         cell.set_weight_bias(

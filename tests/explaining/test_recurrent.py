@@ -80,7 +80,7 @@ def test_sections_are_shown():
     heading = "reset gate r: what the hidden state adds"
     assert f"\n-- {heading}\n" in str(found)
     assert f"intertext{{{heading}}}" in found.to_latex()
-    assert f">{heading}<" in found._repr_html_()
+    assert f">{heading} <" in found._repr_html_()
     assert heading in {each["section"] for each in found.to_dict()["steps"]}
     assert r"_{\mathrm{max}}" in found.to_latex()
 

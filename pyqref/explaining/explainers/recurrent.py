@@ -84,9 +84,7 @@ class _Step:
         layer, along = Layer(packed, channel, float(scale.value)), np.arange(packed.shape[1])
         places = Places(along, channel * len(along) + along, np.ones(len(along), bool))
         label = "eq-linear-accumulator"
-        total = accumulate_integers(
-            self.draft, integers, zero_point, packed, layer, places, label
-        )
+        total = accumulate_integers(self.draft, integers, zero_point, packed, layer, places, label)
         real_of_accumulator(self.draft, total, layer)
         steps = self.draft.steps
         steps[-1] = replace(steps[-1], symbol=symbol)
@@ -104,7 +102,8 @@ class _Step:
 
     def _lstm(self, parts: dict[str, tuple[Operand, Operand]]) -> tuple[Operand, Operand]:
         steps, moment = self.draft.steps, self.moment
-        assert moment.c is not None and moment.c_places is not None
+        assert moment.c is not None
+        assert moment.c_places is not None
         gates = {}
         for gate, name in _GATES["LSTM"].items():
             kind = "tanh" if gate == "g" else "sigmoid"
@@ -133,9 +132,7 @@ class _Step:
         h = self.draft.element("h", moment.h, np.unravel_index(place, moment.h.shape))
         apart = steps.add("old less new", "minus32", h, new, symbol="d")
         kept = steps.add("what is kept", "times32", apart, update, symbol="k")
-        return steps.add(
-            "new hidden state", "plus32", kept, new, symbol="h'", label="eq-gru-step"
-        )
+        return steps.add("new hidden state", "plus32", kept, new, symbol="h'", label="eq-gru-step")
 
 
 def _finish(draft: Draft, moment: Moment, feature: int, cell: bool) -> None:

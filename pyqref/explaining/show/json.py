@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..steps import Operand, Step
+from .links import link
 
 __all__ = ["SCHEMA", "as_dict", "as_json", "steps_of"]
 
@@ -38,9 +39,24 @@ def as_dict(derivation: Any) -> dict[str, Any]:
             for each in derivation.inputs
         ],
         "notes": list(derivation.notes),
+        "tables": [
+            {
+                "title": each.title,
+                "header": list(each.header),
+                "rows": [[_number(number) for number in row] for row in each.rows],
+            }
+            for each in derivation.tables
+        ],
         "others": {
             name: [
-                {"name": each.name, "formula": each.formula, "value": _number(each.value)}
+                {
+                    "name": each.name,
+                    "label": each.label,
+                    "link": link(each.label),
+                    "formula": each.formula,
+                    "value": _number(each.value),
+                    "decision": each.decision,
+                }
                 for each in steps
             ]
             for name, steps in derivation.others.items()
@@ -60,6 +76,7 @@ def _step(step: Step) -> dict[str, Any]:
         "symbol": step.symbol,
         "rule": step.rule,
         "label": step.label,
+        "link": link(step.label),
         "formula": step.formula,
         "numbers": step.numbers,
         "operands": [

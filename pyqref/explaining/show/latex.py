@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import RULES
-from ..steps import Operand, Step, short
+from ..steps import TWICE, Operand, Step, short
 
 __all__ = ["as_latex"]
 
@@ -26,7 +26,7 @@ def as_latex(derivation: Any) -> str:
 def _row(step: Step) -> str:
     latex = RULES[step.rule].latex
     symbols = latex.format(*(_symbol(each.symbol) for each in step.operands))
-    numbers = latex.format(*(_put_in(each) for each in step.operands))
+    numbers = TWICE.sub(r"(\1)", latex.format(*(_put_in(each) for each in step.operands)))
     middle = "" if symbols == numbers else f" = {numbers}"
     words = _words(step.name)
     return (
