@@ -45,9 +45,9 @@ def side_by_side(derivation: Any) -> Markup:
     first = next(iter(others.values()))
     head = [element("th", style=_HEAD)]
     for name, steps in others.items():
-        same = steps[-1].value == derivation.stored
-        words = f"{name}: {short(steps[-1].value)}"
-        head.append(element("th", words, "" if same else " (another integer)", style=_HEAD))
+        value, stored = steps[-1].value, derivation.stored
+        differs = "" if value == stored else f" ≠ {short(stored)}"
+        head.append(element("th", f"{name}: {short(value)}{differs}", style=_HEAD))
     lines = [element("tr", *head)]
     for name in names:
         known = next((step for step in first if step.name == name), None)
