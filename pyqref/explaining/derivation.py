@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tensor.arguments import as_integer
 from .draft import EXPLAINERS, Draft, Picture
 from .record import Record, Value
 from .show.html import as_html
@@ -87,7 +88,7 @@ class Inputs(Sequence[Input]):
     def __getitem__(self, number: Any) -> Any:
         if isinstance(number, slice):
             return [self[each] for each in range(*number.indices(len(self)))]
-        count = len(self)
+        number, count = as_integer(number, "inputs: the number"), len(self)
         if not -count <= number < count:
             raise IndexError(f"inputs: the number must be in [{-count}, {count - 1}], got {number}")
         number = number % count
@@ -231,6 +232,7 @@ class Derivation:
           quantize_per_tensor[0] = 6
             input[0] = 0.25
         """
+        depth, most = as_integer(depth, "tree: depth", 0), as_integer(most, "tree: most", 0)
         return "\n".join(self._branches(depth, most, ""))
 
     def _branches(self, depth: int, most: int, indent: str) -> Iterator[str]:
@@ -249,7 +251,7 @@ class Derivation:
 
     def largest_inputs(self, most: int = 3) -> list[Input]:
         """The inputs that weigh most: those of the largest products, else the first ones."""
-        picture = self.picture
+        picture, most = self.picture, as_integer(most, "largest_inputs: most", 0)
         if picture is None or len(self.inputs) <= most:
             return list(self.inputs[:most])
         products = np.abs(picture.inputs * picture.weights)[~picture.padded].ravel()
@@ -273,6 +275,8 @@ class Derivation:
         >>> found["schema"], found["stored"]
         (1, {'type': 'integer', 'value': 6})
         """
+        if indent is not None:
+            indent = as_integer(indent, "to_json: indent", 0)
         return as_json(self, indent)
 
     def to_latex(self) -> str:
@@ -336,7 +340,8 @@ def derive_record(
             what = "has no derivation"
         raise LookupError(
             f"why: {record.layer or record.operation} ({record.operation}) {what}; ask for a layer "
-            "that quantizes, dequantizes or computes with integers"
+            "that quantizes, dequantizes or computes with integers, and convert the model if it "
+            "has none"
         )
     draft = Draft(record, index, which=output, arithmetics=arithmetics)
     explainer(draft)

@@ -208,7 +208,9 @@ class Recorder:
         if threading.get_ident() != self._thread:
             return
         first = next(_tensors(result), None)
-        found = None if first is None else self.value_of(first)
+        found = None if first is None else self._known(first)
+        if found is None and any(first is each for each in args):
+            found = self._taken(first)
         if found is not None:
             self.results.setdefault(module_path(module), found)
         if not self._before or self._before[-1][0] is not module:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
+import time
 from collections import Counter
 from types import ModuleType
 
@@ -160,7 +162,10 @@ def test_errors():
 
 @pytest.mark.parametrize(
     "index",
-    [None, "a", 1.5, float("nan"), [[0]], (0, None), {}, object, pyqref.ones(2), 2**63, -(2**63)],
+    [
+        *(None, "a", 1.5, float("nan"), [[0]], (0, None), {}, object, pyqref.ones(2), 2**63),
+        *(-(2**63), (True, 0), ..., slice(1), (0, slice(1)), range(2)),
+    ],
 )
 def test_a_wrong_index_is_named(index):
     """``y.why`` and ``explain`` raise with the index, never with an error of NumPy."""
@@ -184,6 +189,68 @@ def test_changes_in_place_are_seen():
     second.relu_()
     with pytest.raises(LookupError, match="or was changed since"):
         second.why(0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (lambda ran, found: ran.explain(3), "layer must be the path of a module"),
+        (lambda ran, found: ran.explain(["0"]), "layer must be the path of a module"),
+        (lambda ran, found: ran.explain("0", 0, "tflite"), "arithmetics must be a list of names"),
+        (lambda ran, found: ran.explain("0", 0, None), "arithmetics must be a list of names"),
+        (lambda ran, found: ran.explain("1", (0, 0), [3]), "name must be one of"),
+        (lambda ran, found: found.inputs["a"], "inputs: the number must be an int"),
+        (lambda ran, found: found.inputs[9], r"the number must be in \[-2, 1\], got 9"),
+        (lambda ran, found: found.tree("a"), "tree: depth must be an int"),
+        (lambda ran, found: found.tree(-1), "tree: depth must be at least 0"),
+        (lambda ran, found: found.tree(1, -1), "tree: most must be at least 0"),
+        (lambda ran, found: found.largest_inputs(-1), "largest_inputs: most must be at least 0"),
+        (lambda ran, found: found.to_json("x"), "to_json: indent must be an int"),
+        (lambda ran, found: found.step("x"), "there is no step 'x'; there are 'accumulator'"),
+    ],
+)
+def test_wrong_arguments_are_named(asked, message):
+    """Never an error of Python or NumPy: which argument, what it must be, what was got."""
+    model = nn.Sequential(nn.quantized.Quantize(0.1, 0, pyqref.quint8), nn.quantized.Linear(2, 1))
+    with recording() as ran:
+        model(pyqref.rand(1, 2))
+    found = ran.explain("1", (0, 0))
+    with pytest.raises((TypeError, ValueError, LookupError), match=message):
+        asked(ran, found)
+
+
+def test_one_number_of_a_large_layer_is_quick():
+    """Its own window is looked at, whatever the size of the layer: below 50 ms."""
+    layer = nn.quantized.Conv2d(256, 256, 3, padding=1)
+    model = nn.Sequential(nn.quantized.Quantize(0.1, 0, pyqref.quint8), layer)
+    with recording() as ran:
+        model(pyqref.rand(1, 256, 8, 8))
+    times = []
+    for _ in range(3):
+        start = time.thread_time()
+        found = ran.explain("1", (0, 5, 3, 3))
+        times.append(time.thread_time() - start)
+    assert found.check()
+    assert min(times) < 0.05
+
+
+def test_what_is_not_finite_is_written():
+    """JSON has no infinity: the hexadecimal form says it, and can be read back."""
+    with recording():
+        y = pyqref.quantize_per_tensor(pyqref.tensor([float("inf")]), 0.1, 0, pyqref.quint8)
+    text = y.why(0).to_json()
+    written = json.loads(text, parse_constant=pytest.fail)
+    assert "inf" in {each["value"]["value"] for each in written["steps"]}
+    assert [each.value for each in y.why(0).steps] == [each.value for each in steps_of(text)]
+
+
+def test_rich_shows_the_text():
+    """Brackets of indices are no styles."""
+    rich = pytest.importorskip("rich.console")
+    found = explain(small_model(), pyqref.randn(1, 1, 4, 4), "4", (0, 1))
+    console = rich.Console(file=io.StringIO(), width=80)
+    console.print(found)
+    assert str(found) == console.file.getvalue().rstrip("\n")
 
 
 def test_nothing_stays_behind():

@@ -77,7 +77,7 @@ def test_the_weights_are_those_of_the_run():
 def test_sections_are_shown():
     """The parts of a long derivation have headings, in every form that it is shown in."""
     found = explain(dynamic(nn.GRU), pyqref.randn(2, 1, 4), index=(1, 0, 0))
-    heading = "reset gate r: what the hidden state adds"
+    heading = "gate r (reset): what the hidden state adds"
     assert f"\n-- {heading}\n" in str(found)
     assert f"intertext{{{heading}}}" in found.to_latex()
     assert f">{heading} <" in found._repr_html_()

@@ -22,10 +22,15 @@ function("sigmoid of a gate", exponential.sigmoid)
 function("tanh of a gate", exponential.tanh)
 
 _GATES = {
-    "LSTM": {"i": "input gate", "f": "forget gate", "g": "candidate", "o": "output gate"},
-    "GRU": {"r": "reset gate", "u": "update gate", "n": "candidate"},
-    "RNN": {"t": "sum"},
-    "ReLU": {"t": "sum"},
+    "LSTM": {
+        "i": "gate i (input)",
+        "f": "gate f (forget)",
+        "g": "candidate g",
+        "o": "gate o (output)",
+    },
+    "GRU": {"r": "gate r (reset)", "u": "gate u (update)", "n": "candidate n"},
+    "RNN": {"t": "sum t"},
+    "ReLU": {"t": "sum t"},
 }
 
 
@@ -56,9 +61,9 @@ class _Step:
         h = quantized_row(self.draft, row, *grid), *grid
         parts = {}
         for number, (gate, name) in enumerate(_GATES[moment.kind].items()):
-            steps.section = f"{name} {gate}: what the input adds"
+            steps.section = f"{name}: what the input adds"
             of_x = self._projection(moment.of_input, number, x, f"x_{gate}")
-            steps.section = f"{name} {gate}: what the hidden state adds"
+            steps.section = f"{name}: what the hidden state adds"
             parts[gate] = of_x, self._projection(moment.of_hidden, number, h, f"h_{gate}")
         self.draft.picture = None
         steps.section = "the new state"
@@ -127,7 +132,7 @@ class _Step:
         )
         of_x, of_h = parts["n"]
         part = steps.add("what the reset gate lets in", "times32", reset, of_h, symbol="p")
-        new = self._squashed("tanh", self._sum("n", of_x, part), "n", "candidate")
+        new = self._squashed("tanh", self._sum("n", of_x, part), "n", _GATES["GRU"]["n"])
         place = moment.h_places[self.feature]
         h = self.draft.element("h", moment.h, np.unravel_index(place, moment.h.shape))
         apart = steps.add("old less new", "minus32", h, new, symbol="d")

@@ -66,7 +66,7 @@ def as_dict(derivation: Any) -> dict[str, Any]:
 
 def as_json(derivation: Any, indent: int | None) -> str:
     """The same as text."""
-    return json.dumps(as_dict(derivation), indent=indent)
+    return json.dumps(as_dict(derivation), indent=indent, allow_nan=False)
 
 
 def _step(step: Step) -> dict[str, Any]:
@@ -101,7 +101,9 @@ def _number(value: Any) -> dict[str, Any]:
     if isinstance(value, int):
         return {"type": "integer", "value": value}
     kind = "float32" if isinstance(value, np.float32) else "float64"
-    return {"type": kind, "value": float(value).hex(), "decimal": float(value)}
+    number = float(value)
+    decimal = number if np.isfinite(number) else None  # JSON has no infinity
+    return {"type": kind, "value": number.hex(), "decimal": decimal}
 
 
 def _read(number: dict[str, Any]) -> Any:
