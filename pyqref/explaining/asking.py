@@ -106,6 +106,9 @@ class Recording:
                 f"explain: {layer} gave back what it was given, {result.name}, as it is; ask for a "
                 "layer that changes numbers"
             )
+        above = layer.rpartition(".")[0]
+        if above and above in self._recorder.results:
+            raise LookupError(f"explain: no layer {layer!r} ran by itself; ask for {above!r}")
         near = difflib.get_close_matches(layer, self.layers, 3, 0.4) or self.layers[:3]
         names = ", ".join(repr(each) for each in dict.fromkeys(near))
         raise LookupError(f"explain: no layer {layer!r} ran; near it are {names}")

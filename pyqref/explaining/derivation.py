@@ -107,7 +107,8 @@ class Derivation:
     Attributes
     ----------
     layer, operation, engine : str
-        Which layer or node it belongs to, what it does, and the engine that was set.
+        Which layer or node it belongs to, what it does, and the engine that was set; empty where
+        engines make no difference.
     index : tuple of int
         Which element of the output.
     stored : int or float
@@ -144,7 +145,7 @@ class Derivation:
         record = draft.record
         self.layer = record.layer
         self.operation = record.operation
-        self.engine = str(record.settings.get("engine", ""))
+        self.engine = "" if record.kind == "observer" else str(record.settings.get("engine", ""))
         self.index = draft.index
         self.steps: tuple[Step, ...] = tuple(draft.steps)
         self.inputs = Inputs(draft)

@@ -106,6 +106,11 @@ def test_side_by_side():
         assert list(names) == list(found.others)
         assert max(len(line) for line in str(found).splitlines()) <= 80
         found.to_json()
+        written = found.to_dict()["others"]
+        assert "eq-bias-integer" in {each["label"] for each in written["qnnpack"]}
+        assert f"{len(names)} arithmetics side by side" in found._repr_html_()
+        wrong = [name for name, each in found.others.items() if each[-1].value != found.stored]
+        assert len(wrong) == found._repr_html_().count("≠")
     with pytest.raises(LookupError, match="same in every arithmetic"):
         explain(small_model(), pyqref.randn(1, 1, 4, 4), "0", (0, 0, 0, 0), ["qnnpack"])
 
@@ -278,5 +283,7 @@ def test_on_the_command_line(tmp_path, capsys, monkeypatch):
     assert 0 == main([*options, "--html", str(page)])
     assert "eq-linear-accumulator" in capsys.readouterr().out
     assert "<details" in page.read_text()
+    assert 0 == main([*options, "--arithmetics", "qnnpack, tflite"])
+    assert "\ntflite: " in capsys.readouterr().out
     assert 1 == main([*options[:-1], "9,9"])
     assert "does not fit the output" in capsys.readouterr().err

@@ -173,7 +173,8 @@ def test_scales_that_no_data_changes():
         explain(nn.Sequential(quantization.PlaceholderObserver()), pyqref.rand(3), "0")
     off = quantization.FusedMovingAvgObsFakeQuantize()
     off.disable_fake_quant()
+    model = nn.Sequential(off, nn.quantized.Quantize(0.1, 0, pyqref.quint8))
     with pytest.raises(LookupError, match="0 gave back what it was given"):
-        explain(
-            nn.Sequential(off, nn.quantized.Quantize(0.1, 0, pyqref.quint8)), pyqref.rand(3), "0"
-        )
+        explain(model, pyqref.rand(3), "0")
+    with pytest.raises(LookupError, match=r"no layer '0.activation_post_process' ran by itself"):
+        explain(model, pyqref.rand(3), "0.activation_post_process")

@@ -108,6 +108,14 @@ def test_ask_for_a_layer_that_changes_numbers():
     assert pyqref.explain(model, X, "1", (0, 0)).check()
 
 
+def test_ask_for_the_whole():
+    """The observer inside of a fused fake quantizer is not called."""
+    model = nn.Sequential(pyqref.quantization.FusedMovingAvgObsFakeQuantize())
+    with says("ask for {}"):
+        pyqref.explain(model, X, "0.activation_post_process")
+    assert pyqref.explain(model, X, "0", (0, 0)).check()
+
+
 def test_ask_for_an_observer_with_a_range():
     """Some observers find no scale."""
     none, one = pyqref.quantization.NoopObserver(), pyqref.quantization.MinMaxObserver()

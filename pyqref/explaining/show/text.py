@@ -19,7 +19,9 @@ _ROWS = 4
 def title(derivation: Any) -> str:
     """What the derivation is of."""
     index = ", ".join(map(str, derivation.index))
-    return f"{derivation.layer}[{index}] = {short(derivation.stored)}"
+    place = f"{derivation.layer}[{index}]" if index else derivation.layer
+    what = "scale of " if derivation.operation.startswith("observer.") else ""
+    return f"{what}{place} = {short(derivation.stored)}"
 
 
 def as_text(derivation: Any) -> str:
