@@ -305,6 +305,12 @@ class Candidate(NamedTuple):
         Its expected squared error, ``eq-histogram-error``.
     is_taken
         Whether the error does not exceed that of the one before; the search ends where it does.
+
+    Examples
+    --------
+    >>> first_tried = next(candidate_ranges(Histogram(np.float32([1, 9, 9, 1]), 0.0, 4.0), 2))
+    >>> first_tried.first, first_tried.last, first_tried.is_taken
+    (0, 2, True)
     """
 
     first: int
