@@ -25,7 +25,6 @@ from pyqref.demo.train import predict, train
 from pyqref.quantization import convert, get_default_qconfig, prepare
 
 plt.style.use(plot.settings())
-torch.backends.quantized.engine = "fbgemm"
 
 # %%
 # The closest decision
@@ -74,8 +73,8 @@ print(found)
 
 # %%
 # Read it from the top. 24 products of integers are summed exactly (:eq:`eq-linear-accumulator`).
-# The bias is a real number: fbgemm divides it by what one unit of the sum is worth and adds it to
-# the sum in float32 (:eq:`eq-requantize-bias`). One multiplication leads to steps of the output,
+# The bias is a real number: it is divided by what one unit of the sum is worth and added to the sum
+# in float32 (:eq:`eq-requantize-bias`). One multiplication leads to steps of the output,
 # and there, in ``rounded``, the decision falls: a tie would be exactly half way between two
 # integers, and the line below says how far away it is.
 #
