@@ -32,6 +32,10 @@ from ..ops import quantized as ops
 from ..quantization.observer import ObserverBase
 from ..tensor.base import TensorBase
 from ..tensor.dispatch import quantized as implementations
+from ..tensor.learnable_fake_quantize import (
+    _fake_quantize_learnable_per_channel_affine,
+    _fake_quantize_learnable_per_tensor_affine,
+)
 from ..tensor.under_way import layer_under_way
 from .draft import CAPTURES, EXPLAINERS
 from .record import Record, Value
@@ -41,10 +45,12 @@ __all__ = ["Recorder"]
 _GRAPH = "<pyqref.fx graph "
 #: Methods that give the same numbers as another tensor.
 _SAME = frozenset({"detach", "requires_grad_"})
+LEARNABLE = _fake_quantize_learnable_per_tensor_affine, _fake_quantize_learnable_per_channel_affine
 CELLS = LSTMCell, GRUCell, RNNCell
 #: Functions of layers that are one operation, whatever they call.
 _LAYERS: Any = (
     (clamp_integers, "clamp_integers"),
+    *((each, each.__name__) for each in LEARNABLE),
     *((each.forward, f"dynamic.{each.__name__}") for each in (LSTM, GRU, *CELLS)),
 )
 

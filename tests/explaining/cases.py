@@ -310,7 +310,10 @@ def fake(rng):
             pyqref.fused_moving_avg_obs_fake_quant(
                 batch, *on, *state, constant, *ends, 0, per_row, centred
             )
+    learned = pyqref.tensor([9.5, 300.0, -0.5])
     return (
+        pyqref._fake_quantize_learnable_per_channel_affine(x, scales, learned, 0, 0, 255),
+        pyqref._fake_quantize_learnable_per_tensor_affine(x, scales[:1], learned[:1], 0, 255),
         pyqref.fake_quantize_per_tensor_affine(x, 0.03, 99, 0, 255),
         pyqref.fake_quantize_per_tensor_affine(x.double(), 0.03, 99, 0, 127),
         pyqref.fake_quantize_per_channel_affine(x, scales, zeros, 0, 0, 255),

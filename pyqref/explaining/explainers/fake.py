@@ -34,7 +34,7 @@ def fake_quantize(draft: Draft) -> None:
 def on_grid_and_back(draft: Draft, s: Operand, zero_point: Operand, per_channel: bool) -> None:
     """One number, quantized and dequantized with a scale and a zero point."""
     given, steps = draft.record.arguments, draft.steps
-    x = draft.element("x", given["input"], draft.index)
+    x = draft.element("x", draft.argument("input", "self"), draft.index)
     label = "eq-fake-quantize-channel" if per_channel else "eq-fake-quantize"
     inverse = steps.add("reciprocal", "reciprocal32", s, symbol="i", label="eq-reciprocal")
     z = replace(zero_point, value=np.float32(zero_point.value))
@@ -68,6 +68,24 @@ def on_grid_and_back(draft: Draft, s: Operand, zero_point: Operand, per_channel:
     y = steps.add("real number", "single", product, symbol="y")
     if wide == "64":
         steps.add("as float64", "double", y, symbol="y")
+
+
+_LEARNABLE = "_fake_quantize_learnable_"
+
+
+@explains(f"{_LEARNABLE}per_tensor_affine", f"{_LEARNABLE}per_channel_affine")
+def learnable(draft: Draft) -> None:
+    """The same with a scale and a zero point that are learned: the zero point is rounded first."""
+    given, steps = draft.record.arguments, draft.steps
+    per_channel = "per_channel" in draft.record.operation
+    channel = draft.index[given["axis"]] if per_channel else None
+    scale = steps.single("scale", "s", _parameter(given["scale"], channel))
+    learned = Operand("z'", np.float64(_parameter(given["zero_point"], channel)))
+    ends = Operand("q_min", int(given["quant_min"])), Operand("q_max", int(given["quant_max"]))
+    rounded = steps.add("zero point rounded", "half even", learned, symbol="r_z")
+    label = "eq-learnable-zero-point"
+    z = steps.add("zero point", "clamp", rounded, *ends, symbol="z", label=label)
+    on_grid_and_back(draft, scale, z, per_channel)
 
 
 def _whole(zero_point: float) -> int | np.float32:

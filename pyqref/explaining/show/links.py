@@ -40,7 +40,7 @@ _PAGES = {
         sigmoid tanh-expm1
     """,
     "fake_quantization": """
-        fake-quantize fake-quantize-channel fake-quantize-mask
+        fake-quantize fake-quantize-channel fake-quantize-mask learnable-zero-point
     """,
     "histogram": """
         histogram-merge histogram-search
