@@ -91,6 +91,10 @@ class Operation:
         is stored over it, a copy is.
     is_quiet : bool
         Class attribute: arithmetic is left to kernels, so NumPy has nothing to warn of.
+    compute : function or None
+        Class attribute: a function that gives what :meth:`forward` gives, from the same positional
+        arguments. While nothing is recorded, it is called instead, and no node is made. A subclass
+        that defines ``forward`` anew has none, unless it defines one, too.
 
     Examples
     --------
@@ -114,6 +118,7 @@ class Operation:
     saves_own = False
     is_quiet = False
     saves_argument = False
+    compute: Any = None
     label: str | None = None
 
     saved: tuple[Any, ...] = ()
@@ -124,6 +129,10 @@ class Operation:
     hooks: dict[int, list[Callable[[Array], Array | None]]] | None = None
     released = False
     _watched: tuple[tuple[list[int], int], ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        if "forward" in cls.__dict__ and "compute" not in cls.__dict__:
+            cls.compute = None
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the result, an array or a tuple of arrays."""
