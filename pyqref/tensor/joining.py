@@ -18,7 +18,7 @@ from .dispatch import apply
 from .memory import require_memory
 from .promotion import promote
 from .shape import expand, narrow, reshape
-from .usual import are_alike, axis_to_join
+from .usual import are_alike, axis_to_join, cut
 from .wrong_arguments import explain_errors
 
 #: More of them are no use, and their list would fill the memory.
@@ -259,8 +259,7 @@ def _pieces(input: Any, size: int, axis: int) -> tuple[Any, ...]:
             f"for dimension size {length}"
         )
     starts = range(0, length, size) if length else [0]
-    before = (slice(None),) * axis
-    return tuple([apply(Slice, input, (*before, slice(at, at + size))) for at in starts])
+    return cut(Slice, input, axis, [slice(at, at + size) for at in starts])
 
 
 def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
@@ -348,8 +347,7 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     [[1, 2], [3, 4]]
     """
     axis = axis_of(dim, input.ndim)
-    before, length = (slice(None),) * axis, input._array.shape[axis]
-    return tuple([apply(Slice, input, (*before, at)) for at in range(length)])
+    return cut(Slice, input, axis, range(input._array.shape[axis]))
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:

@@ -84,9 +84,7 @@ def reshape(input: Any, *shape: Any) -> Any:
     if not isinstance(input, ANY_TENSOR):
         raise no_tensor("reshape", "input", input)
     size = input._array.size
-    lengths = usual_shape(shape, size)
-    if lengths is None:
-        lengths = _resolved(shape_argument(shape), size)
+    lengths = usual_shape(shape, size) or _resolved(shape_argument(shape), size)
     return apply(operations.Reshape, input, lengths)
 
 
@@ -129,6 +127,8 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     if not shape:
         axis_of(start_dim, 0), axis_of(end_dim, 0)
         return reshape(input, 1)
+    if start_dim == 0 and end_dim == -1 and len(shape) > 1:
+        return apply(operations.Reshape, input, (input._array.size,))
     start, end = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")

@@ -12,6 +12,10 @@ cpdef object combine(object operation, object input, object other)
 cpdef object apply_to_floating(object operation, object input)
 
 
+@cython.locals(before=tuple)
+cpdef tuple cut(object operation, object input, Py_ssize_t axis, object places)
+
+
 @cython.locals(unknown=cython.Py_ssize_t, position=cython.Py_ssize_t)
 cpdef object usual_shape(tuple shape, object size)
 

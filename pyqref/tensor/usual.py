@@ -19,6 +19,7 @@ __all__ = [
     "are_alike",
     "axis_to_join",
     "combine",
+    "cut",
     "usual_axes",
     "usual_expansion",
     "usual_key",
@@ -27,6 +28,7 @@ __all__ = [
 
 #: Smaller numbers are finite in every floating type.
 _FINITE = 65504.0
+_WHOLE = slice(None)
 
 
 def combine(operation: type[Operation], input: Any, other: Any) -> Any:
@@ -66,6 +68,20 @@ def apply_to_floating(operation: type[Operation], input: Any) -> Any:
         if tensor._array.dtype.kind == "f":
             return apply(operation, input)
     return apply(operation, *to_floating(input))
+
+
+def cut(operation: type[Operation], input: Any, axis: int, places: Any) -> tuple[Any, ...]:
+    """The views of a tensor at some places along an axis, each an integer or a slice.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.tape.indexing import Slice
+    >>> [each.tolist() for each in cut(Slice, pyqref.arange(3), 0, (2, slice(2)))]
+    [2, [0, 1]]
+    """
+    before = (_WHOLE,) * axis
+    return tuple([apply(operation, input, (*before, place)) for place in places])
 
 
 def usual_shape(shape: tuple[Any, ...], size: int) -> tuple[int, ...] | None:
@@ -232,6 +248,3 @@ def usual_key(shape: tuple[int, ...], key: Any) -> tuple[Any, ...] | None:
         found.append(_WHOLE)
         used += 1
     return tuple(found)
-
-
-_WHOLE = slice(None)

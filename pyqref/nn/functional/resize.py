@@ -262,12 +262,13 @@ def channel_shuffle(input: Any, groups: int) -> Any:
     [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]
     """
     require_tensor("channel_shuffle", "input", input)
-    if not (input.ndim >= 3 and groups > 0 and input.shape[1] % groups == 0):
+    shape = input._array.shape
+    if not (len(shape) >= 3 and groups > 0 and shape[1] % groups == 0):
         raise RuntimeError(
             f"channel_shuffle expects input [N, C, *] with C divisible by groups={groups}, got "
             f"{shape_text(input)}"
         )
-    batch, channels, *size = input.shape
+    batch, channels, *size = shape
     split = input.reshape(batch, groups, channels // groups, *size)
     return split.transpose(1, 2).reshape(batch, channels, *size)
 
