@@ -93,8 +93,10 @@ class Operation:
         Class attribute: arithmetic is left to kernels, so NumPy has nothing to warn of.
     compute : function or None
         Class attribute: a function that gives what :meth:`forward` gives, from the same positional
-        arguments. While nothing is recorded, it is called instead, and no node is made. A subclass
-        that defines ``forward`` anew has none, unless it defines one, too.
+        arguments. While nothing is recorded, it is called instead, and no node is made.
+    computes : bool
+        Class attribute: whether there is such a function. A subclass that defines ``forward`` anew
+        has none, unless it defines ``compute``, too.
 
     Examples
     --------
@@ -119,6 +121,7 @@ class Operation:
     is_quiet = False
     saves_argument = False
     compute: Any = None
+    computes = False
     label: str | None = None
 
     saved: tuple[Any, ...] = ()
@@ -131,8 +134,10 @@ class Operation:
     _watched: tuple[tuple[list[int], int], ...] = ()
 
     def __init_subclass__(cls) -> None:
-        if "forward" in cls.__dict__ and "compute" not in cls.__dict__:
-            cls.compute = None
+        if "compute" in cls.__dict__:
+            cls.computes = True
+        elif "forward" in cls.__dict__:
+            cls.computes = False
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the result, an array or a tuple of arrays."""

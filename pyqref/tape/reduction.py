@@ -154,12 +154,17 @@ def _product_of_the_others(x: Array, axes: Axes) -> Array:
     return others.transpose(np.argsort([*kept, *axes]))
 
 
+#: ``np.max`` and ``np.min`` of arrays, without their look for other things.
+_maximum: Any = np.maximum.reduce
+_minimum: Any = np.minimum.reduce
+
+
 def _largest(x: Array, axes: Axes, keepdim: bool) -> Array:
-    return np.asarray(np.maximum.reduce(x, axes, None, None, keepdim))
+    return np.asarray(_maximum(x, axes, keepdims=keepdim))
 
 
 def _smallest(x: Array, axes: Axes, keepdim: bool) -> Array:
-    return np.asarray(np.minimum.reduce(x, axes, None, None, keepdim))
+    return np.asarray(_minimum(x, axes, keepdims=keepdim))
 
 
 class _Extreme(_Reduction):

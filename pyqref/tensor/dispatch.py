@@ -121,9 +121,10 @@ def _run(operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, An
     if has_number:
         arrays = with_own_dtypes(arrays)
     recording = recording and is_recording()
-    function = None if recording or kwargs else operation.compute
     node: Any = None
-    if function is None:
+    if operation.computes and not recording and not kwargs:
+        function: Any = operation.compute
+    else:
         node = operation()
         if recording:
             node.enter(tuple([_edge_of(arg) for arg in args]))

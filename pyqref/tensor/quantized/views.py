@@ -35,7 +35,7 @@ def _lost(operation: str, quantizer: PerChannelQuantizer) -> RuntimeError:
 
 def _view(operation: type[Operation], follow: Callable[..., Quantizer]) -> Callable[..., Any]:
     """Register ``operation``; ``follow(quantizer, shape, *args)`` is the view's quantizer."""
-    compute = operation.compute or partial(run_operation, operation)
+    compute = operation.compute if operation.computes else partial(run_operation, operation)
 
     @quantized_implementation(operation)
     def run(tensor: Any, *args: Any) -> Any:
