@@ -294,8 +294,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     >>> [each.tolist() for each in pyqref.chunk(pyqref.arange(5), 2)]
     [[0, 1, 2], [3, 4]]
     """
-    if type(chunks) is not int:
-        chunks = as_integer(chunks, "chunk(): chunks")
+    chunks = as_integer(chunks, "chunk(): chunks")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     shape = input._array.shape

@@ -127,7 +127,8 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     if not shape:
         axis_of(start_dim, 0), axis_of(end_dim, 0)
         return reshape(input, 1)
-    if start_dim == 0 and end_dim == -1 and len(shape) > 1:
+    are_whole = type(start_dim) is type(end_dim) is int and start_dim == 0 and end_dim == -1
+    if are_whole and len(shape) > 1:
         return apply(operations.Reshape, input, (input._array.size,))
     start, end = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
     if start > end:
