@@ -29,6 +29,7 @@ from pyqref import kernels
 
 from . import (
     activations,
+    calls,
     convolutions,
     elements,
     floats,
@@ -51,6 +52,7 @@ GROUPS = {
     "activations": activations.activations,
     "numbers": elements.numbers,
     "smallest": elements.smallest,
+    "calls": calls.calls,
     "floats": floats.floats,
     "recurrent": models.recurrent,
     "models": models.inference,

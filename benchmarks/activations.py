@@ -42,6 +42,9 @@ SCRIPTS: dict[str, Callable[[Any, Any], Callable[[], Any]]] = {
         lambda: s.nn.functional.interpolate(q, scale_factor=2, mode="bilinear", align_corners=False)
     ),
     "layer norm": _layer_norm,
+    "softmax": lambda s, q: lambda: s.ops.quantized.softmax(q, 1, 1 / 256, 0),
+    "channel shuffle": lambda s, q: lambda: s.channel_shuffle(q, 2),
+    "slice": lambda _, q: lambda: q[:, : q.shape[1] // 2].contiguous(),
 }
 #: ONNX Runtime's operator: name, inputs (None is the activation), attributes.
 ONNX: dict[str, tuple[str, list[Any], dict[str, Any]]] = {

@@ -184,6 +184,8 @@ def copied_by_parts(
     dtype, order
         Of the result; it lies as a copy of ``x`` in this order would, and so do the parts.
     """
+    if x.size <= PART:
+        return function(copied(x, order), tuple([slice(0, length) for length in x.shape]))
     result = np.empty_like(x, dtype, order)
     for at in parts(x, most=PART):
         result[at] = function(copied(x[at], order), at)

@@ -156,4 +156,9 @@ KERNELS: dict[str, Kernel] = {
 
 #: Modules in Python that are compiled as they stand, with the types of the ``.pxd`` beside them:
 #: every operation on a small tensor runs through them. Without a compiler they run as Python.
-PYTHON = ("pyqref._kernels.layout", "pyqref._kernels.tensors", "pyqref.tensor.dispatch")
+PYTHON = (
+    "pyqref._kernels.layout",
+    "pyqref._kernels.tensors",
+    "pyqref.tensor.dispatch",
+    "pyqref.tensor.usual",
+)

@@ -26,7 +26,6 @@ __all__ = [
     "prelu",
     "quantize_result",
     "sigmoid",
-    "softmax",
     "tanh",
     "threshold",
 ]
@@ -223,25 +222,6 @@ def threshold(x: FloatArray, low: float, value: float) -> FloatArray:
     """
     x = np.asarray(x, np.float32)
     return np.where(x > np.float32(low), x, np.float32(value))
-
-
-def softmax(x: FloatArray, axis: int) -> FloatArray:
-    r"""Exponentials that sum to one along an axis.
-
-    Equation ``eq-softmax``:
-
-    .. math:: y_i = \mathrm{fl}_{32}\left(\frac{e^{x_i - m}}{\sum_j e^{x_j - m}}\right),
-              \qquad m = \max_j x_j
-
-    Examples
-    --------
-    >>> softmax(np.float32([[1000.0, 1000.0, 0.0]]), 1).tolist()
-    [[0.5, 0.5, 0.0]]
-    """
-    x = np.asarray(x, np.float64)
-    with np.errstate(invalid="ignore"):  # infinity less infinity is nan
-        powers = np.exp(x - x.max(axis=axis, keepdims=True, initial=-np.inf))
-        return (powers / powers.sum(axis=axis, keepdims=True)).astype(np.float32)
 
 
 def prelu(

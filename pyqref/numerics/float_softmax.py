@@ -28,13 +28,23 @@ def sum_of_rows(x: FloatArray) -> FloatArray:
     >>> sum_of_rows(np.arange(20, dtype=np.float32)[np.newaxis])
     array([[190.]], dtype=float32)
     """
+    return sum_by_halves(sums_of_places(x, np.zeros((len(x), PLACES), x.dtype)))
+
+
+def sums_of_places(x: FloatArray, places: FloatArray) -> FloatArray:
+    """The sums ``p`` of ``eq-sum-of-places``, added to those of what lies before each row.
+
+    Examples
+    --------
+    >>> sums_of_places(np.ones((1, 20), np.float32), np.zeros((1, 16), np.float32))[0, :5]
+    array([2., 2., 2., 2., 1.], dtype=float32)
+    """
     rows, n = x.shape
     padded = np.zeros((rows, -(-n // PLACES) * PLACES), x.dtype)
     padded[:, :n] = x
-    places = np.zeros((rows, PLACES), x.dtype)
     for first in range(0, n, PLACES):
-        places += padded[:, first : first + PLACES]
-    return sum_by_halves(places)
+        places = places + padded[:, first : first + PLACES]
+    return places
 
 
 def sum_by_halves(places: FloatArray) -> FloatArray:

@@ -18,12 +18,11 @@ class _Extremum(Binary):
     Equal operands share the gradient in halves. Beside a nan neither loses: both have all of it.
     """
 
-    take: np.ufunc
     loses: np.ufunc
 
     def forward(self, a: Array, b: Array) -> Array:
         self.note_shapes(a, b)
-        result = self.take(a, b)
+        result: Array = self.compute(a, b)
         if any(self.needs):
             half = np.where(a == b, result.dtype.type(0.5), result.dtype.type(1))
             self.save(half, self.loses(a, b), self.loses(b, a))
@@ -41,24 +40,29 @@ class _Extremum(Binary):
 class Maximum(_Extremum):
     """``max(a, b)``; a nan in either is kept."""
 
-    take, loses = np.maximum, np.less
+    compute, loses = staticmethod(np.maximum), np.less
 
 
 class Minimum(_Extremum):
     """``min(a, b)``; a nan in either is kept."""
 
-    take, loses = np.minimum, np.greater
+    compute, loses = staticmethod(np.minimum), np.greater
 
 
 class Clamp(Operation):
     """``min(max(a, low), high)``; the gradient passes where ``low <= a <= high``."""
 
-    def forward(self, a: Array, low: Any, high: Any) -> Array:
+    @staticmethod
+    def compute(a: Array, low: Any, high: Any) -> Array:
         result = a
         if low is not None:
             result = np.maximum(result, low)
         if high is not None:
             result = np.minimum(result, high)
+        return result.copy() if result is a else result
+
+    def forward(self, a: Array, low: Any, high: Any) -> Array:
+        result = self.compute(a, low, high)
         if any(self.needs):
             inside = np.ones(result.shape, dtype=np.bool_)
             below = above = ~inside
@@ -70,7 +74,7 @@ class Clamp(Operation):
                 below, above = below & (low < high), above | (low > high)
             self.save(inside, below, above)
             self.shapes = tuple(shape_of(each) for each in (a, low, high))
-        return result.copy() if result is a else result
+        return result
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return tuple(

@@ -15,7 +15,7 @@ from pyqref import _kernels
 
 from .operation import Array, unbroadcast
 
-__all__ = ["scaled", "sum_of_products"]
+__all__ = ["quotient", "scaled", "sum_of_products"]
 
 #: Numbers of which it is worth asking whether threads can share them.
 _MANY = 1 << 15
@@ -35,10 +35,21 @@ def _channels(shape: tuple[int, ...], of: tuple[int, ...]) -> tuple[int, int, in
 
 def scaled(a: Any, b: Any, divides: bool = False) -> Any:
     """``a * b`` or ``a / b``, by threads where ``b`` has a number for each channel of many."""
-    if getattr(a, "size", 1) >= _MANY and (channels := _channels(a.shape, np.shape(b))) is not None:
+    if a.size >= _MANY and (channels := _channels(a.shape, b.shape)) is not None:
         scaled = _kernels.scale_channels(a.reshape(channels), b.reshape(-1), None, divides)
         return scaled.reshape(a.shape)
     return a / b if divides else a * b
+
+
+def quotient(a: Any, b: Any) -> Any:
+    """``a / b``, as :func:`scaled` gives it.
+
+    Examples
+    --------
+    >>> quotient(np.float32([1.0, 3.0]), np.float32(2.0)).tolist()
+    [0.5, 1.5]
+    """
+    return scaled(a, b, True)
 
 
 def sum_of_products(grad: Array, other: Array, shape: tuple[int, ...]) -> Array:

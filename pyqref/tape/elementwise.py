@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .channels import scaled, sum_of_products
+from .channels import quotient, scaled, sum_of_products
 from .operation import Array, Operation, unbroadcast
 
 __all__ = [
@@ -54,6 +54,8 @@ class Binary(Operation):
 class Add(Binary):
     """``a + b``."""
 
+    compute = staticmethod(np.add)
+
     def forward(self, a: Array, b: Array) -> Array:
         self.note_shapes(a, b)
         return a + b
@@ -65,6 +67,8 @@ class Add(Binary):
 
 class Sub(Binary):
     """``a - b``."""
+
+    compute = staticmethod(np.subtract)
 
     def forward(self, a: Array, b: Array) -> Array:
         self.note_shapes(a, b)
@@ -78,6 +82,7 @@ class Sub(Binary):
 class Mul(Binary):
     """``a * b``."""
 
+    compute = staticmethod(scaled)
     makes_gradients = True
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -97,17 +102,19 @@ class Mul(Binary):
 class Div(Binary):
     """``a / b``."""
 
+    compute = staticmethod(quotient)
+
     def forward(self, a: Array, b: Array) -> Array:
         self.note_shapes(a, b)
         self.save(a if self.needs[1] else None, b if any(self.needs) else None)
-        return scaled(a, b, divides=True)
+        return quotient(a, b)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         a, b = self.saved
         shape_a, shape_b = self.shapes
         grad_a = grad_b = None
         if self.needs[0]:
-            grad_a = unbroadcast(scaled(grads[0], b, divides=True), shape_a)
+            grad_a = unbroadcast(quotient(grads[0], b), shape_a)
         if self.needs[1] and shape_b == grads[0].shape:
             grad_b = -grads[0] * (a / b) / b
         elif self.needs[1]:
@@ -295,6 +302,8 @@ class LogAddExp(Binary):
 
 class Where(Operation):
     """``a`` where ``condition`` holds, else ``b``."""
+
+    compute = staticmethod(np.where)
 
     def forward(self, condition: Array, a: Array, b: Array) -> Array:
         self.shapes = shape_of(a), shape_of(b)

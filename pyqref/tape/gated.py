@@ -9,6 +9,7 @@ import numpy as np
 
 from pyqref import _kernels
 
+from .._insides.numpy_errors import quiet
 from .activation import Pointwise
 from .error_function import erf
 from .operation import Array, Operation
@@ -106,16 +107,21 @@ class Glu(Operation):
 class Softmax(Operation):
     """``Softmax(x, dim)``: ``exp(x) / sum(exp(x))`` along ``dim``."""
 
-    makes_gradients = True
+    makes_gradients = is_quiet = True
+
+    @staticmethod
+    def compute(x: Array, dim: int) -> Array:
+        found = _kernels.softmax(x, dim)
+        if found is not None:
+            return found
+        with quiet():
+            y = np.exp(x - x.max(axis=dim, keepdims=True, initial=-np.inf))
+            y /= y.sum(axis=dim, keepdims=True)
+        return y
 
     def forward(self, x: Array, dim: int) -> Array:
         self.dim = dim
-        found = _kernels.softmax(x, dim)
-        if found is not None:
-            self.save(found)
-            return found
-        y = np.exp(x - x.max(axis=dim, keepdims=True, initial=-np.inf))
-        y /= y.sum(axis=dim, keepdims=True)
+        y = self.compute(x, dim)
         self.save(y)
         return y
 
@@ -124,23 +130,29 @@ class Softmax(Operation):
         found = _kernels.softmax_gradient(grads[0], y, self.dim)
         if found is not None:
             return (found,)
-        weighted = grads[0] * y
-        return (weighted - y * weighted.sum(axis=self.dim, keepdims=True),)
+        with quiet():
+            weighted = grads[0] * y
+            return (weighted - y * weighted.sum(axis=self.dim, keepdims=True),)
 
 
 class LogSoftmax(Operation):
     """``LogSoftmax(x, dim)``: ``x - log(sum(exp(x)))`` along ``dim``."""
 
-    makes_gradients = True
+    makes_gradients = is_quiet = True
+
+    @staticmethod
+    def compute(x: Array, dim: int) -> Array:
+        found = _kernels.softmax(x, dim, is_log=True)
+        if found is not None:
+            return found
+        with quiet():
+            y = x - x.max(axis=dim, keepdims=True, initial=-np.inf)
+            y -= np.log(np.exp(y).sum(axis=dim, keepdims=True))
+        return y
 
     def forward(self, x: Array, dim: int) -> Array:
         self.dim = dim
-        found = _kernels.softmax(x, dim, is_log=True)
-        if found is not None:
-            self.save(found)
-            return found
-        y = x - x.max(axis=dim, keepdims=True, initial=-np.inf)
-        y -= np.log(np.exp(y).sum(axis=dim, keepdims=True))
+        y = self.compute(x, dim)
         self.save(y)
         return y
 
@@ -149,4 +161,5 @@ class LogSoftmax(Operation):
         found = _kernels.softmax_gradient(grads[0], y, self.dim, is_log=True)
         if found is not None:
             return (found,)
-        return (grads[0] - np.exp(y) * grads[0].sum(axis=self.dim, keepdims=True),)
+        with quiet():
+            return (grads[0] - np.exp(y) * grads[0].sum(axis=self.dim, keepdims=True),)

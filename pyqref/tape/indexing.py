@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from pyqref._kernels.parts import taken
 
@@ -29,15 +30,20 @@ __all__ = [
 ]
 
 
+def _part(x: Array, key: tuple[Any, ...]) -> Array:
+    result = x[key]
+    return result if type(result) is ndarray else x[(*key, ...)]
+
+
 class Slice(Operation):
     """Basic indexing: integers, slices, None and Ellipsis; a view."""
 
+    compute = staticmethod(_part)
     is_view = is_quiet = True
 
     def forward(self, x: Array, key: tuple[Any, ...]) -> Array:
         self.shape, self.key = x.shape, key
-        result = x[key]
-        return result if type(result) is np.ndarray else x[(*key, ...)]
+        return _part(x, key)
 
     def name(self) -> str:
         has_integer = any(isinstance(each, int) for each in self.key)
@@ -197,10 +203,14 @@ class IndexAdd(Operation):
 class MaskedFill(Operation):
     """``x`` with ``value`` where ``mask`` holds."""
 
+    @staticmethod
+    def compute(x: Array, mask: Array, value: Array) -> Array:
+        return np.where(mask, value, x)
+
     def forward(self, x: Array, mask: Array, value: Array) -> Array:
         self.shape = x.shape
         self.save(mask)
-        return np.where(mask, value, x)
+        return self.compute(x, mask, value)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (mask,) = self.saved

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from .of_one_array import OfArgument
 from .operation import Array
-from .unary import _OfArgument
 
 __all__ = ["Erfinv", "erfinv"]
 
@@ -65,10 +65,11 @@ def erfinv(x: Array) -> Array:
     return np.asarray(found.astype(np.asarray(x).dtype))
 
 
-class Erfinv(_OfArgument):
+class Erfinv(OfArgument):
     """The number whose error function is ``x``."""
 
-    def value(self, x: Array) -> Array:
+    @staticmethod
+    def value(x: Array) -> Array:
         return erfinv(x)
 
     def derivative(self, kept: Array) -> Array:

@@ -22,13 +22,17 @@ class Linear(Operation):
 
     makes_gradients = True
 
-    def forward(self, x: Array, weight: Array, bias: Array | None) -> Array:
-        self.save(x if self.needs[1] else None, weight if self.needs[0] else None)
+    @staticmethod
+    def compute(x: Array, weight: Array, bias: Array | None) -> Array:
         rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1]) if x.ndim > 2 else x
         y = matmul(rows, weight.T)
         if bias is not None:
             y += bias
         return y.reshape(*x.shape[:-1], len(weight)) if x.ndim > 2 else y
+
+    def forward(self, x: Array, weight: Array, bias: Array | None) -> Array:
+        self.save(x if self.needs[1] else None, weight if self.needs[0] else None)
+        return self.compute(x, weight, bias)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         x, weight = self.saved

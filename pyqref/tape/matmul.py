@@ -34,6 +34,8 @@ _LABELS = {
 class Matmul(Operation):
     """Product of vectors, matrices, or stacks of matrices, which broadcast."""
 
+    compute = staticmethod(product)
+
     def forward(self, a: Array, b: Array) -> Array:
         self.save(a if self.needs[1] else None, b if self.needs[0] else None)
         self.shapes = a.shape, b.shape

@@ -106,16 +106,28 @@ class LayerNorm(Operation):
     is_quiet = True
     makes_gradients = True
 
+    @classmethod
+    def compute(
+        cls, x: Array, weight: Array | None, bias: Array | None, eps: float, axes_count: int
+    ) -> Array:
+        return cls._normalized(x, _flat(weight), _flat(bias), eps, axes_count)[0]
+
+    @classmethod
+    def _normalized(
+        cls, x: Array, weight: Array | None, bias: Array | None, eps: float, axes_count: int
+    ) -> tuple[Array, Array, Array]:
+        rows = _rows(x, axes_count)
+        y, center, factor = _kernels.normalize_rows(rows, weight, bias, eps, cls.has_mean)
+        return y if rows is x else y.reshape(x.shape), center, factor
+
     def forward(
         self, x: Array, weight: Array | None, bias: Array | None, eps: float, axes_count: int
     ) -> Array:
         self.axes_count = axes_count
-        rows = _rows(x, axes_count)
-        weight = None if weight is None else weight.reshape(-1)
-        bias = None if bias is None else bias.reshape(-1)
-        y, center, factor = _kernels.normalize_rows(rows, weight, bias, eps, self.has_mean)
+        weight = _flat(weight)
+        y, center, factor = self._normalized(x, weight, _flat(bias), eps, axes_count)
         self.save(x, weight, center, factor)
-        return y.reshape(x.shape)
+        return y
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         x, weight, center, factor = self.saved
@@ -143,8 +155,14 @@ class RmsNorm(LayerNorm):
     has_mean = False
 
 
+def _flat(x: Array | None) -> Array | None:
+    return x if x is None or x.ndim == 1 else x.reshape(-1)
+
+
 def _rows(x: Array, axes_count: int) -> Array:
     """``x`` as ``(rows, n)``, where n numbers lie along the last axes."""
+    if x.ndim == 2 and axes_count == 1:
+        return x
     n = math.prod(x.shape[x.ndim - axes_count :])
     return x.reshape(math.prod(x.shape[: x.ndim - axes_count]), n)
 

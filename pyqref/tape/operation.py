@@ -91,6 +91,12 @@ class Operation:
         is stored over it, a copy is.
     is_quiet : bool
         Class attribute: arithmetic is left to kernels, so NumPy has nothing to warn of.
+    compute : function or None
+        Class attribute: a function that gives what :meth:`forward` gives, from the same positional
+        arguments. While nothing is recorded, it is called instead, and no node is made.
+    computes : bool
+        Class attribute: whether there is such a function. A subclass that defines ``forward`` anew
+        has none, unless it defines ``compute``, too.
 
     Examples
     --------
@@ -114,6 +120,8 @@ class Operation:
     saves_own = False
     is_quiet = False
     saves_argument = False
+    compute: Any = None
+    computes = False
     label: str | None = None
 
     saved: tuple[Any, ...] = ()
@@ -124,6 +132,12 @@ class Operation:
     hooks: dict[int, list[Callable[[Array], Array | None]]] | None = None
     released = False
     _watched: tuple[tuple[list[int], int], ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        if "compute" in cls.__dict__:
+            cls.computes = True
+        elif "forward" in cls.__dict__:
+            cls.computes = False
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the result, an array or a tuple of arrays."""

@@ -61,6 +61,8 @@ class _Reduction(Operation):
 class Sum(_Reduction):
     """Sum over ``axes``."""
 
+    compute = staticmethod(total)
+
     def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
         self.note(x, axes, keepdim)
         self.label = "SumBackward0" if len(axes) == x.ndim else "SumBackward1"
@@ -72,6 +74,10 @@ class Sum(_Reduction):
 
 class Mean(_Reduction):
     """Mean over ``axes``: sum, then division; nan for no elements."""
+
+    @staticmethod
+    def compute(x: Array, axes: Axes, keepdim: bool) -> Array:
+        return total(x, axes, keepdim, math.prod([x.shape[axis] for axis in axes]))
 
     def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
         self.note(x, axes, keepdim)
@@ -148,6 +154,19 @@ def _product_of_the_others(x: Array, axes: Axes) -> Array:
     return others.transpose(np.argsort([*kept, *axes]))
 
 
+#: ``np.max`` and ``np.min`` of arrays, without their look for other things.
+_maximum: Any = np.maximum.reduce
+_minimum: Any = np.minimum.reduce
+
+
+def _largest(x: Array, axes: Axes, keepdim: bool) -> Array:
+    return np.asarray(_maximum(x, axes, keepdims=keepdim))
+
+
+def _smallest(x: Array, axes: Axes, keepdim: bool) -> Array:
+    return np.asarray(_minimum(x, axes, keepdims=keepdim))
+
+
 class _Extreme(_Reduction):
     """Largest or smallest element over ``axes``; ties share the gradient evenly.
 
@@ -173,15 +192,19 @@ class _Extreme(_Reduction):
 class Amax(_Extreme):
     """Largest element over ``axes``."""
 
+    compute = staticmethod(_largest)
+
     def take(self, x: Array, axes: Axes) -> Array:
-        return np.max(x, axis=axes, keepdims=True)
+        return _largest(x, axes, True)
 
 
 class Amin(_Extreme):
     """Smallest element over ``axes``."""
 
+    compute = staticmethod(_smallest)
+
     def take(self, x: Array, axes: Axes) -> Array:
-        return np.min(x, axis=axes, keepdims=True)
+        return _smallest(x, axes, True)
 
 
 class _ExtremeOfAll(_Extreme):
@@ -202,12 +225,14 @@ class _ExtremeOfAll(_Extreme):
 class Max(_ExtremeOfAll, Amax):
     """Largest of all elements."""
 
+    compute = staticmethod(_largest)
     label = "MaxBackward1"
 
 
 class Min(_ExtremeOfAll, Amin):
     """Smallest of all elements."""
 
+    compute = staticmethod(_smallest)
     label = "MinBackward1"
 
 

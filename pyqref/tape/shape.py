@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from pyqref import _kernels
 
@@ -32,11 +33,48 @@ __all__ = [
 ]
 
 
+def _viewed(x: Array, shape: tuple[int, ...]) -> Array:
+    if x.flags.c_contiguous:
+        return x.reshape(shape)
+    try:
+        return x.reshape(shape, copy=False)
+    except ValueError:
+        raise RuntimeError(
+            f"view size {list(shape)} is not compatible with input tensor's size "
+            f"{list(x.shape)} and stride (at least one dimension spans across two "
+            "contiguous subspaces). Use .reshape(...) instead."
+        ) from None
+
+
+def _squeezed(x: Array, axes: tuple[int, ...]) -> Array:
+    return x.squeeze(axes) if axes else x[...]
+
+
+def _unsqueezed(x: Array, axis: int) -> Array:
+    return x[(*(slice(None),) * axis, None)]
+
+
+def _expanded(x: Array, shape: tuple[int, ...]) -> Array:
+    extra = len(shape) - x.ndim
+    strides = [0] * extra + [
+        stride if length == wanted else 0
+        for length, wanted, stride in zip(x.shape, shape[extra:], x.strides, strict=True)
+    ]
+    if x.size and x.flags.c_contiguous:
+        return ndarray(shape, x.dtype, x, 0, strides)
+    return as_strided(x, shape, strides)
+
+
 class _Reshaping(Operation):
     """The gradient takes the old shape again."""
 
     is_view = is_quiet = True
     shape: tuple[int, ...]
+
+    def forward(self, x: Array, how: Any) -> Array:
+        self.shape = x.shape
+        result: Array = self.compute(x, how)
+        return result
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return grads[0].reshape(self.shape), None
@@ -46,46 +84,31 @@ class Reshape(_Reshaping):
     """The same elements in another shape; a view where the strides allow it."""
 
     label = "ViewBackward0"
-
-    def forward(self, x: Array, shape: tuple[int, ...]) -> Array:
-        self.shape = x.shape
-        return x.reshape(shape)
+    compute = staticmethod(ndarray.reshape)
 
 
 class View(_Reshaping):
     """The same memory in another shape; an error where the strides do not allow it."""
 
-    def forward(self, x: Array, shape: tuple[int, ...]) -> Array:
-        self.shape = x.shape
-        try:
-            return x.reshape(shape, copy=False)
-        except ValueError:
-            raise RuntimeError(
-                f"view size {list(shape)} is not compatible with input tensor's size "
-                f"{list(x.shape)} and stride (at least one dimension spans across two "
-                "contiguous subspaces). Use .reshape(...) instead."
-            ) from None
+    compute = staticmethod(_viewed)
 
 
 class Squeeze(_Reshaping):
     """Drop the given axes, which have length 1."""
 
-    def forward(self, x: Array, axes: tuple[int, ...]) -> Array:
-        self.shape = x.shape
-        return x.squeeze(axes) if axes else x[...]
+    compute = staticmethod(_squeezed)
 
 
 class Unsqueeze(_Reshaping):
     """Insert an axis of length 1."""
 
-    def forward(self, x: Array, axis: int) -> Array:
-        self.shape = x.shape
-        return x[(*(slice(None),) * axis, None)]
+    compute = staticmethod(_unsqueezed)
 
 
 class Permute(Operation):
     """Axes in another order."""
 
+    compute = staticmethod(ndarray.transpose)
     is_view = is_quiet = True
 
     def forward(self, x: Array, order: tuple[int, ...]) -> Array:
@@ -99,16 +122,12 @@ class Permute(Operation):
 class Expand(Operation):
     """Axes of length 1 repeated without a copy."""
 
+    compute = staticmethod(_expanded)
     is_view = is_quiet = True
 
     def forward(self, x: Array, shape: tuple[int, ...]) -> Array:
         self.shape = x.shape
-        extra = len(shape) - x.ndim
-        strides = [0] * extra + [
-            stride if length == wanted else 0
-            for length, wanted, stride in zip(x.shape, shape[extra:], x.strides, strict=True)
-        ]
-        return as_strided(x, shape, strides)
+        return _expanded(x, shape)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return unbroadcast(grads[0], self.shape), None
@@ -214,10 +233,14 @@ class Repeat(Operation):
 class Cat(Operation):
     """Arrays one after another along an axis."""
 
+    @staticmethod
+    def compute(axis: int, *arrays: Array) -> Array:
+        return _kernels.join(arrays, axis)
+
     def forward(self, axis: int, *arrays: Array) -> Array:
         self.axis = axis
         self.lengths = [each.shape[axis] for each in arrays]
-        return _kernels.join(arrays, axis)
+        return self.compute(axis, *arrays)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return (None, *np.split(grads[0], np.cumsum(self.lengths)[:-1], axis=self.axis))
@@ -226,9 +249,14 @@ class Cat(Operation):
 class Stack(Operation):
     """Arrays of one shape along a new axis."""
 
+    @staticmethod
+    def compute(axis: int, *arrays: Array) -> Array:
+        place = (*(slice(None),) * axis, None)
+        return _kernels.join(tuple([each[place] for each in arrays]), axis)
+
     def forward(self, axis: int, *arrays: Array) -> Array:
         self.axis = axis
-        return np.stack(arrays, axis=axis)
+        return self.compute(axis, *arrays)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return (None, *np.moveaxis(grads[0], self.axis, 0))
@@ -248,6 +276,7 @@ class Triangle(Operation):
 class Cast(Operation):
     """The same values in another NumPy type."""
 
+    compute = staticmethod(ndarray.astype)
     label = "ToCopyBackward0"
 
     def forward(self, x: Array, dtype: Any) -> Array:
@@ -261,8 +290,12 @@ class Cast(Operation):
 class Clone(Operation):
     """A copy; ``order`` is NumPy's ``"K"`` (as it lies) or ``"C"`` (contiguous)."""
 
+    @staticmethod
+    def compute(x: Array, order: Any = "K") -> Array:
+        return x.copy(order)
+
     def forward(self, x: Array, order: Any = "K") -> Array:
-        return x.copy(order=order)
+        return self.compute(x, order)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return grads[0], None

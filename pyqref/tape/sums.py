@@ -49,6 +49,8 @@ def total_but_channels(x: np.ndarray) -> np.ndarray:
 
 def _of_last_axes(x: np.ndarray, axes: tuple[int, ...], keepdim: bool, count: int) -> np.ndarray:
     kept = x.ndim - len(axes)
+    if kept == 0 and not keepdim:
+        return _kernels.totals_of_rows(x.reshape(1, x.size), count).reshape(())
     shape = x.shape[:kept]
     if not (kept == 1 and x.ndim == 2):
         x = x.reshape(math.prod(shape), math.prod(x.shape[kept:]))

@@ -10,9 +10,17 @@ import numpy as np
 
 from ..dtypes import dtype, qscheme
 from .base import TensorBase
-from .foreign import kind_of
+from .foreign import kind_of, refuse_foreign
 
-__all__ = ["as_flag", "as_integer", "as_number", "described", "refused_number", "with_own_dtypes"]
+__all__ = [
+    "as_flag",
+    "as_integer",
+    "as_number",
+    "described",
+    "refused_number",
+    "tensors_of",
+    "with_own_dtypes",
+]
 
 _LONGEST = 60
 
@@ -172,3 +180,22 @@ def with_own_dtypes(arrays: list[Any]) -> list[Any]:
         if isinstance(each, np.generic) and each.dtype not in known:
             arrays[place] = each.item()
     return arrays
+
+
+def tensors_of(name: str, tensors: Any) -> list[Any]:
+    """The tensors of a sequence of them, which the function ``name`` takes.
+
+    Examples
+    --------
+    >>> tensors_of("cat", [2])
+    Traceback (most recent call last):
+        ...
+    TypeError: cat(): tensors must be a list of Tensors, got [2]
+    """
+    several: Any = tensors if isinstance(tensors, (list, tuple, TensorBase)) else (None,)
+    found = list(several)
+    if not all([isinstance(each, TensorBase) for each in found]):  # noqa: C419
+        for each in found:
+            refuse_foreign(f"{name}()", each)
+        raise TypeError(f"{name}(): tensors must be a list of Tensors, got {described(tensors)}")
+    return found

@@ -17,6 +17,7 @@ from .foreign import no_tensor
 from .inplace import in_place
 from .promotion import fitting, promote, promoted, to_floating
 from .refusal import refuse_quantized
+from .usual import combine
 
 __all__ = [
     "add",
@@ -55,7 +56,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """
     if type(alpha) is not int or alpha != 1:
         other = _scaled(other, alpha)
-    return apply(elementwise.Add, *promote(input, other))
+    return combine(elementwise.Add, input, other)
 
 
 def _scaled(other: Any, alpha: Any) -> Any:
@@ -77,8 +78,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
         other = _scaled(other, alpha)
     for operand in (input, other):
         _refuse_bool(operand)
-    input, other = promote(input, other)
-    return apply(elementwise.Sub, input, other)
+    return combine(elementwise.Sub, input, other)
 
 
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
@@ -102,7 +102,7 @@ def mul(input: Any, other: Any) -> Any:
     >>> pyqref.mul(pyqref.tensor([[1.0], [2.0]]), pyqref.tensor([3.0, 4.0])).tolist()
     [[3.0, 4.0], [6.0, 8.0]]
     """
-    return apply(elementwise.Mul, *promote(input, other))
+    return combine(elementwise.Mul, input, other)
 
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
@@ -263,7 +263,7 @@ def maximum(input: Any, other: Any) -> Any:
     >>> pyqref.maximum(pyqref.tensor([1.0, 5.0]), pyqref.tensor([3.0, float("nan")])).tolist()
     [3.0, nan]
     """
-    return apply(bounds.Maximum, *promote(input, other))
+    return combine(bounds.Maximum, input, other)
 
 
 def minimum(input: Any, other: Any) -> Any:
@@ -275,7 +275,7 @@ def minimum(input: Any, other: Any) -> Any:
     >>> pyqref.minimum(pyqref.tensor([1.0, 5.0]), pyqref.tensor([3.0, float("nan")])).tolist()
     [1.0, nan]
     """
-    return apply(bounds.Minimum, *promote(input, other))
+    return combine(bounds.Minimum, input, other)
 
 
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
@@ -353,6 +353,8 @@ def _fitted(*operands: Any) -> list[Any]:
 
 
 def _refuse_bool(operand: Any) -> None:
+    if isinstance(operand, TensorBase) and operand._array.dtype.kind != "b":
+        return
     array = getattr(operand, "_array", operand)
     if isinstance(array, bool) or getattr(array, "dtype", None) == np.bool_:
         raise RuntimeError(

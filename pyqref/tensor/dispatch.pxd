@@ -5,10 +5,14 @@ from pyqref._kernels.tensors cimport TensorSlots
 
 
 @cython.locals(
-    tensor=TensorSlots, arrays=list, edges=list, has_tensor=cython.bint, has_number=cython.bint,
-    recording=cython.bint,
+    tensor=TensorSlots, arrays=list, has_tensor=cython.bint, has_number=cython.bint,
+    recording=cython.bint, outputs=tuple,
 )
 cdef object _run(object operation, tuple args, dict kwargs)
+
+
+@cython.locals(tensor=TensorSlots)
+cdef object _edge_of(object arg)
 
 
 cdef object _run_quantized(object operation, tuple args, dict kwargs)

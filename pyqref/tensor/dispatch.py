@@ -98,11 +98,10 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
 
 def _run(operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     arrays: list[Any] = []
-    edges: list[Edge | None] = []
     has_tensor = has_number = recording = False
     dtype = None
     for arg in args:
-        value, edge = arg, None
+        value = arg
         if isinstance(arg, TensorSlots):
             tensor: Any = arg
             has_tensor = True
@@ -110,27 +109,31 @@ def _run(operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, An
                 return _run_quantized(operation, args, kwargs)
             if tensor._base is not None:
                 tensor._follow_base()
-            value, edge = tensor._array, tensor._goes_to
+            value = tensor._array
             dtype = value.dtype
-            if edge is not None:
+            if tensor._goes_to is not None:
                 recording = True
         elif isinstance(arg, np.generic) and arg.dtype is not dtype:
             has_number = True
         arrays.append(value)
-        edges.append(edge)
     if not has_tensor and not (arrays and isinstance(arrays[0], np.generic)):  # promoted numbers
         refuse_no_tensor(operation.__name__.lower(), "input", arrays[0] if arrays else None)
     if has_number:
         arrays = with_own_dtypes(arrays)
-    node = operation()
     recording = recording and is_recording()
-    if recording:
-        node.enter(tuple(edges))
+    node: Any = None
+    if operation.computes and not recording and not kwargs:
+        function: Any = operation.compute
     else:
-        node.needs = (None,) * len(edges)
-    token = None if node.is_quiet else ERRORS.set(IGNORED)
+        node = operation()
+        if recording:
+            node.enter(tuple([_edge_of(arg) for arg in args]))
+        else:
+            node.needs = (None,) * len(args)
+        function = node.forward
+    token = None if operation.is_quiet else ERRORS.set(IGNORED)
     try:
-        result = node.forward(*arrays, **kwargs)
+        result = function(*arrays, **kwargs)
     except RAW as error:
         if not is_raw(error):
             raise
@@ -140,17 +143,19 @@ def _run(operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, An
     finally:
         if token is not None:
             ERRORS.reset(token)
-    if type(result) is not tuple:
+    if type(result) is tuple:
+        outputs = tuple([_output(node, recording, n, each) for n, each in enumerate(result)])
+        if recording:
+            node.output_shapes = tuple([(x._array.shape, x._array.dtype) for x in outputs])
+        given = outputs
+    else:
         array = result if type(result) is ndarray else np.asarray(result)
-        if array.dtype.kind not in "fiub":  # of no numbers, such as "a"
-            wrong = TypeError(f"elements of {array.dtype}")
+        own = array.dtype
+        if own is not dtype and own.kind not in "fiub":  # of no numbers, such as "a"
+            wrong = TypeError(f"elements of {own}")
             refuse_operation(wrong, operation, arrays, kwargs)
         given = _output(node, recording, 0, array)
         outputs = (given,)
-    else:
-        outputs = tuple([_output(node, recording, n, each) for n, each in enumerate(result)])
-        given = outputs
-        node.output_shapes = tuple([(each._array.shape, each._array.dtype) for each in outputs])
     if operation.is_view:
         for output in outputs:
             mark_view(output, args[0])
@@ -159,16 +164,25 @@ def _run(operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, An
     return given
 
 
+def _edge_of(arg: Any) -> Any:
+    """Where a gradient of an argument goes; None if none is wanted."""
+    if isinstance(arg, TensorSlots):
+        tensor: Any = arg
+        return tensor._goes_to
+    return None
+
+
 def _run_quantized(
     operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    token = ERRORS.set(IGNORED)
+    token = None if operation.is_view else ERRORS.set(IGNORED)
     try:
         return quantized[operation](*args, **kwargs)
     except MemoryError as error:
         refuse_without_memory(operation, error)
     finally:
-        ERRORS.reset(token)
+        if token is not None:
+            ERRORS.reset(token)
 
 
 def _output(node: Operation, recording: bool, index: int, result: Any) -> Any:

@@ -38,7 +38,7 @@ def _extreme(operation: Any, name: str, input: Any, dim: Any, keepdim: bool) -> 
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
             "Specify the reduction dim with the 'dim' argument."
         )
-    for axis in axes:
+    for axis in axes if input._array.size == 0 else ():
         if input._array.shape[axis] == 0:
             raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
     return apply(operation, input, axes, keepdim)

@@ -20,6 +20,7 @@ from .foreign import kind_of, refuse_foreign
 from .promotion import cast, fitting
 from .refusal import refuse_quantized, undefined_index
 from .storing import check_in_place, require_apart, require_own_places, store
+from .usual import usual_key
 from .wrong_arguments import explains_errors
 
 __all__ = [
@@ -55,21 +56,9 @@ _ADVANCED = (TensorBase, np.ndarray, list, tuple, bool, np.bool_, range)
 
 def taken_apart(shape: tuple[int, ...], key: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The basic key, and the advanced key for its result (empty if there is none)."""
-    plain: list[Any] = []
-    for item, length in zip(key if type(key) is tuple else (key,), shape, strict=False):
-        if type(item) is slice:
-            plain.append(_checked_slice(item))
-        elif type(item) is int and -length <= item < length:
-            plain.append(item)
-        else:
-            return _taken_apart(shape, key)
-    if (type(key) is tuple and len(key) > len(shape)) or not shape:
-        return _taken_apart(shape, key)
-    return (*plain, *(slice(None),) * (len(shape) - len(plain))), ()
-
-
-def _taken_apart(shape: tuple[int, ...], key: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """The same of keys that are more than integers and slices, or wrong."""
+    usual = usual_key(shape, key)
+    if usual is not None:
+        return usual, ()
     items: list[Any] = []
     used = 0
     has_ellipsis = is_advanced = False
@@ -124,13 +113,8 @@ def _taken_apart(shape: tuple[int, ...], key: Any) -> tuple[tuple[Any, ...], tup
     return tuple(basic), tuple(advanced)
 
 
-_PLACES = (int, type(None))
-
-
 def _checked_slice(item: slice) -> slice:
     start, stop, step = item.start, item.stop, item.step
-    if step is None and type(start) in _PLACES and type(stop) in _PLACES:
-        return item
     start = None if start is None else int(start)
     stop = None if stop is None else int(stop)
     step = None if step is None else int(step)
@@ -196,6 +180,9 @@ def basic_view(input: Any, basic: tuple[Any, ...]) -> Any:
 
 def getitem(input: Any, key: Any) -> Any:
     """``input[key]``: a view for integers, slices, None and Ellipsis; else a copy."""
+    usual = usual_key(input._array.shape, key)
+    if usual is not None:
+        return apply(indexing.Slice, input, usual)
     basic, advanced = taken_apart(input._array.shape, key)
     result = apply(indexing.Slice, input, basic)
     return apply(indexing.Index, result, advanced) if advanced else result

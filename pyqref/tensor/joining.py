@@ -11,14 +11,14 @@ import numpy as np
 from ..tape.indexing import Slice
 from ..tape.shape import Cat, Stack
 from .aliases import alias
-from .arguments import as_integer, described
+from .arguments import as_integer, described, tensors_of
 from .axes import axis_of
 from .base import TensorBase
 from .dispatch import apply
-from .foreign import refuse_foreign
 from .memory import require_memory
 from .promotion import promote
-from .shape import expand, narrow, reshape, select
+from .shape import expand, narrow, reshape
+from .usual import are_alike, axis_to_join, cut
 from .wrong_arguments import explain_errors
 
 #: More of them are no use, and their list would fill the memory.
@@ -46,17 +46,6 @@ __all__ = [
 ]
 
 
-def _tensors(name: str, tensors: Any) -> list[Any]:
-    """The tensors of a sequence of them."""
-    several: Any = tensors if isinstance(tensors, (list, tuple, TensorBase)) else (None,)
-    found = list(several)
-    if not all([isinstance(each, TensorBase) for each in found]):  # noqa: C419
-        for each in found:
-            refuse_foreign(f"{name}()", each)
-        raise TypeError(f"{name}(): tensors must be a list of Tensors, got {described(tensors)}")
-    return found
-
-
 def cat(tensors: Any, dim: int = 0) -> Any:
     """Tensors one after another along ``dim``; the other lengths must agree.
 
@@ -68,7 +57,10 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     >>> pyqref.cat([pyqref.tensor([[1, 2]]), pyqref.tensor([[3, 4]])], dim=1).tolist()
     [[1, 2, 3, 4]]
     """
-    tensors = _tensors("cat", tensors)
+    usual = axis_to_join(tensors, dim)
+    if usual is not None:
+        return apply(Cat, usual, *tensors)
+    tensors = tensors_of("cat", tensors)
     if not tensors:
         raise ValueError("cat(): expected a non-empty list of Tensors")
     filled = [each for each in tensors if each._array.shape != (0,)] or tensors[:1]
@@ -108,7 +100,9 @@ def stack(tensors: Any, dim: int = 0) -> Any:
     >>> pyqref.stack([pyqref.tensor([1, 2]), pyqref.tensor([3, 4])], dim=1).tolist()
     [[1, 3], [2, 4]]
     """
-    tensors = _tensors("stack", tensors)
+    if are_alike(tensors):
+        return apply(Stack, axis_of(dim, tensors[0]._array.ndim + 1), *tensors)
+    tensors = tensors_of("stack", tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     first = tensors[0]._array.shape
@@ -130,7 +124,7 @@ def vstack(tensors: Any) -> Any:
     >>> pyqref.vstack([pyqref.tensor([1, 2]), pyqref.tensor([3, 4])]).tolist()
     [[1, 2], [3, 4]]
     """
-    return cat([_as_rows(each) for each in _tensors("vstack", tensors)], 0)
+    return cat([_as_rows(each) for each in tensors_of("vstack", tensors)], 0)
 
 
 def hstack(tensors: Any) -> Any:
@@ -142,7 +136,7 @@ def hstack(tensors: Any) -> Any:
     >>> pyqref.hstack([pyqref.tensor([1, 2]), pyqref.tensor([3])]).tolist()
     [1, 2, 3]
     """
-    tensors = atleast_1d(_tensors("hstack", tensors))
+    tensors = atleast_1d(tensors_of("hstack", tensors))
     return cat(tensors, 1 if tensors and tensors[0].ndim > 1 else 0)
 
 
@@ -155,7 +149,7 @@ def dstack(tensors: Any) -> Any:
     >>> pyqref.dstack([pyqref.tensor([1, 2]), pyqref.tensor([3, 4])]).tolist()
     [[[1, 3], [2, 4]]]
     """
-    return cat([_as_slices(each) for each in _tensors("dstack", tensors)], 2)
+    return cat([_as_slices(each) for each in tensors_of("dstack", tensors)], 2)
 
 
 def atleast_1d(*tensors: Any) -> Any:
@@ -208,7 +202,7 @@ def _one_or_several(name: str, function: Callable[[Any], Any], tensors: tuple[An
     given = tensors[0] if len(tensors) == 1 else tensors
     if isinstance(given, TensorBase):
         return function(given)
-    return tuple(map(function, _tensors(name, given)))
+    return tuple(map(function, tensors_of(name, given)))
 
 
 def column_stack(tensors: Any) -> Any:
@@ -220,7 +214,7 @@ def column_stack(tensors: Any) -> Any:
     >>> pyqref.column_stack([pyqref.tensor([1, 2]), pyqref.tensor([3, 4])]).tolist()
     [[1, 3], [2, 4]]
     """
-    tensors = _tensors("column_stack", tensors)
+    tensors = tensors_of("column_stack", tensors)
     return cat([reshape(t, t.numel(), 1) if t.ndim < 2 else t for t in tensors], 1)
 
 
@@ -265,8 +259,7 @@ def _pieces(input: Any, size: int, axis: int) -> tuple[Any, ...]:
             f"for dimension size {length}"
         )
     starts = range(0, length, size) if length else [0]
-    before = (slice(None),) * axis
-    return tuple([apply(Slice, input, (*before, slice(at, at + size))) for at in starts])
+    return cut(Slice, input, axis, [slice(at, at + size) for at in starts])
 
 
 def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
@@ -353,7 +346,7 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     [[1, 2], [3, 4]]
     """
     axis = axis_of(dim, input.ndim)
-    return tuple(select(input, axis, index) for index in range(input._array.shape[axis]))
+    return cut(Slice, input, axis, range(input._array.shape[axis]))
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:

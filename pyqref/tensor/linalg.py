@@ -52,7 +52,7 @@ def matmul(input: Any, other: Any) -> Any:
     require_tensor("matmul", "input", input)
     require_tensor("matmul", "other", other)
     a, b = input._array, other._array
-    if a.dtype != b.dtype:
+    if a.dtype is not b.dtype and a.dtype != b.dtype:
         refuse_quantized(input, other)
         raise RuntimeError(
             f"expected m1 and m2 to have the same dtype, but got: {input.dtype} != {other.dtype}"

@@ -10,17 +10,21 @@ from .dispatch import apply
 from .inplace import in_place
 from .promotion import to_floating
 from .reduction import cumprod, cumsum
-from .shape import transpose_
+from .shape import squeeze, t, transpose, unsqueeze
 
 __all__ = [
     "cumprod_",
     "cumsum_",
     "erfinv",
     "erfinv_",
+    "squeeze_",
     "swapaxes_",
     "swapdims_",
+    "t_",
+    "transpose_",
     "tril_",
     "triu_",
+    "unsqueeze_",
 ]
 
 
@@ -38,7 +42,26 @@ def erfinv(input: Any) -> Any:
     return apply(Erfinv, *to_floating(input))
 
 
+def _same_elements(function: Any) -> Any:
+    """The in-place form of a view: the tensor itself takes the new shape."""
+
+    def changed(input: Any, *args: Any) -> Any:
+        result = function(input, *args)
+        input._array = result._array
+        if input.is_quantized:
+            input._quantizer = result._quantizer  # whose axis went with the channels
+        if not result.is_leaf:
+            input._goes_to = result._goes_to
+        return input
+
+    changed.__name__ = changed.__qualname__ = f"{function.__name__}_"
+    changed.__doc__ = f"In-place form of :func:`{function.__name__}`."
+    return changed
+
+
 tril_, triu_ = in_place(tril), in_place(triu)
 cumsum_, cumprod_ = in_place(cumsum), in_place(cumprod)
 erfinv_ = in_place(erfinv)
+squeeze_, unsqueeze_ = _same_elements(squeeze), _same_elements(unsqueeze)
+transpose_, t_ = _same_elements(transpose), _same_elements(t)
 swapaxes_ = swapdims_ = transpose_

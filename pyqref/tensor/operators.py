@@ -20,9 +20,11 @@ def operator(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def method(input: Any, other: Any) -> Any:
+        if isinstance(other, TensorBase):
+            return function(input, other)
         if isinstance(other, np.ndarray):
             other = wrap(other)
-        elif not isinstance(other, (TensorBase, int, float, np.number, np.bool_)):
+        elif not isinstance(other, (int, float, np.number, np.bool_)):
             refuse_foreign(function.__name__, other)
             return NotImplemented
         return function(input, other)

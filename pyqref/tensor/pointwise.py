@@ -16,8 +16,8 @@ from .base import ANY_TENSOR, wrap
 from .dispatch import apply, quantized, require_tensor
 from .foreign import no_tensor
 from .inplace import in_place
-from .promotion import to_floating
 from .refusal import refuse_quantized
+from .usual import apply_to_floating
 from .wrong_arguments import explains_errors
 
 __all__ = [
@@ -132,7 +132,7 @@ def reciprocal(input: Any) -> Any:
     >>> pyqref.reciprocal(pyqref.tensor([0.5, 0.0])).tolist()
     [2.0, inf]
     """
-    return apply(unary.Reciprocal, *to_floating(input))
+    return apply_to_floating(unary.Reciprocal, input)
 
 
 def relu(input: Any) -> Any:

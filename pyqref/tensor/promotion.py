@@ -74,6 +74,12 @@ def default_numpy_dtype() -> np.dtype[Any]:
     return _default.numpy_dtype
 
 
+def _is_plain(value: Any, numpy_dtype: np.dtype[Any]) -> bool:
+    """Whether a number changes no floating type, and is finite in each of them."""
+    is_number = type(value) is float or type(value) is int
+    return is_number and numpy_dtype.kind == "f" and -_FINITE < value < _FINITE
+
+
 def promoted(*operands: Any) -> np.dtype[Any]:
     """The NumPy type in which an operation on these tensors and numbers is computed.
 
@@ -128,17 +134,21 @@ def _join(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 def promote(*operands: Any) -> list[Any]:
     """The operands in their common type; Python numbers become NumPy scalars."""
-    first, other = operands[0], operands[-1]
+    first = operands[0]
     if isinstance(first, TensorBase):
         own = first._array.dtype
-        is_number = type(other) is float and len(operands) == 2 and own.kind == "f"
-        if is_number and -_FINITE < other < _FINITE:
-            return [first, own.type(other)]
+        found = []
         for each in operands:
-            if not isinstance(each, TensorBase) or each._array.dtype != own:
+            if isinstance(each, TensorBase):
+                if each._array.dtype is not own:
+                    break
+            elif not _is_plain(each, own):
                 break
+            else:
+                each = own.type(each)
+            found.append(each)
         else:
-            return list(operands)
+            return found
     for each in operands:
         if isinstance(each, TensorBase) and each.is_quantized:
             return list(operands)
@@ -199,6 +209,8 @@ def fitting(value: Any, numpy_dtype: np.dtype[Any]) -> Any:
         ...
     RuntimeError: value cannot be converted to pyqref.int8 without overflow, got 300
     """
+    if _is_plain(value, numpy_dtype):
+        return numpy_dtype.type(value)
     if isinstance(value, np.generic):
         value = value.item()
     if not isinstance(value, int | float):
@@ -230,6 +242,8 @@ def to_floating(*operands: Any) -> list[Any]:
         require_input(first)
     if len(operands) == 1 and first._array.dtype.kind == "f":
         return [first]
+    if isinstance(first, TensorBase) and first._array.dtype.kind == "f":
+        return promote(*operands)
     if any(isinstance(each, TensorBase) and each.is_quantized for each in operands):
         return list(operands)
     common = _promoted(*operands)

@@ -63,7 +63,8 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | N
     pyqref.int64
     """
     input = _summed_type(input, dtype)
-    keepdim = as_flag(keepdim, "sum(): keepdim")
+    if keepdim is not False:
+        keepdim = as_flag(keepdim, "sum(): keepdim")
     return apply(reduction.Sum, input, axes_of(dim, input._array.ndim), keepdim)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from .axes import axes_of, axis_of, shape_argument
 from .base import ANY_TENSOR
 from .dispatch import apply, require_tensor
 from .foreign import no_tensor
+from .usual import usual_axes, usual_expansion, usual_shape
 from .wrong_arguments import explains_errors
 
 __all__ = [
@@ -39,6 +41,10 @@ __all__ = [
     "view",
     "view_as",
 ]
+
+
+#: Views compute nothing of which NumPy could warn.
+_explains = partial(explains_errors, quiet=False)
 
 
 def _resolved(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
@@ -77,16 +83,22 @@ def reshape(input: Any, *shape: Any) -> Any:
     """
     if not isinstance(input, ANY_TENSOR):
         raise no_tensor("reshape", "input", input)
-    return apply(operations.Reshape, input, _resolved(shape_argument(shape), input._array.size))
+    size = input._array.size
+    lengths = usual_shape(shape, size) or _resolved(shape_argument(shape), size)
+    return apply(operations.Reshape, input, lengths)
 
 
 def view(input: Any, *shape: Any) -> Any:
     """Another shape of the same memory; an error if the strides do not allow it."""
     if not isinstance(input, ANY_TENSOR):
         raise no_tensor("view", "input", input)
-    if len(shape) == 1 and not isinstance(shape[0], (int, tuple, list, np.integer)):
-        raise TypeError(f"view: a shape is needed, got {shape[0]!r}; use to(dtype) to convert")
-    return apply(operations.View, input, _resolved(shape_argument(shape), input._array.size))
+    size = input._array.size
+    lengths = usual_shape(shape, size)
+    if lengths is None:
+        if len(shape) == 1 and not isinstance(shape[0], (int, tuple, list, np.integer)):
+            raise TypeError(f"view: a shape is needed, got {shape[0]!r}; use to(dtype) to convert")
+        lengths = _resolved(shape_argument(shape), size)
+    return apply(operations.View, input, lengths)
 
 
 def view_as(input: Any, other: Any) -> Any:
@@ -101,7 +113,6 @@ def reshape_as(input: Any, other: Any) -> Any:
     return reshape(input, tuple(other.shape))
 
 
-@explains_errors
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """Join the axes from ``start_dim`` to ``end_dim`` into one.
 
@@ -111,17 +122,21 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     >>> pyqref.flatten(pyqref.ones(2, 3, 4), 1).shape
     pyqref.Size([2, 12])
     """
+    require_tensor("flatten", "input", input)
     shape = input._array.shape
     if not shape:
         axis_of(start_dim, 0), axis_of(end_dim, 0)
         return reshape(input, 1)
+    are_whole = type(start_dim) is type(end_dim) is int and start_dim == 0 and end_dim == -1
+    if are_whole and len(shape) > 1:
+        return apply(operations.Reshape, input, (input._array.size,))
     start, end = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if start == end:
         return input
     joined = math.prod(shape[start : end + 1])
-    return reshape(input, (*shape[:start], joined, *shape[end + 1 :]))
+    return apply(operations.Reshape, input, (*shape[:start], joined, *shape[end + 1 :]))
 
 
 def ravel(input: Any) -> Any:
@@ -136,7 +151,7 @@ def ravel(input: Any) -> Any:
     return reshape(input, -1)
 
 
-@explains_errors
+@_explains
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     """Split the axis ``dim`` into axes of lengths ``sizes``.
 
@@ -165,7 +180,11 @@ def permute(input: Any, *dims: Any) -> Any:
     """
     if not isinstance(input, ANY_TENSOR):
         raise no_tensor("permute", "input", input)
-    order, ndim = shape_argument(dims), input._array.ndim
+    ndim = input._array.ndim
+    axes = usual_axes(dims, ndim)
+    if axes is not None and len(axes) == ndim:
+        return apply(operations.Permute, input, axes)
+    order = shape_argument(dims)
     if len(order) != ndim:
         raise RuntimeError(
             "permute: number of dimensions in the tensor input does not match the length of the "
@@ -209,7 +228,7 @@ def t(input: Any) -> Any:
     return transpose(input, 0, 1) if input.ndim == 2 else input[...]
 
 
-@explains_errors
+@_explains
 def movedim(input: Any, source: Any, destination: Any) -> Any:
     """Move axes to other places; the rest keep their order.
 
@@ -234,7 +253,6 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     return apply(operations.Permute, input, tuple(order))
 
 
-@explains_errors
 def squeeze(input: Any, dim: Any = None, *more: int) -> Any:
     """Drop axes of length 1: all of them, or those of ``dim`` and ``more``.
 
@@ -244,10 +262,11 @@ def squeeze(input: Any, dim: Any = None, *more: int) -> Any:
     >>> pyqref.squeeze(pyqref.ones(1, 2, 1)).shape, pyqref.squeeze(pyqref.ones(1, 2, 1), 0).shape
     (pyqref.Size([2]), pyqref.Size([2, 1]))
     """
+    require_tensor("squeeze", "input", input)
     shape = input._array.shape
     dim = (dim, *more) if more else dim
     candidates = () if isinstance(dim, (tuple, list)) and not dim else axes_of(dim, len(shape))
-    return apply(operations.Squeeze, input, tuple(a for a in candidates if shape[a] == 1))
+    return apply(operations.Squeeze, input, tuple([a for a in candidates if shape[a] == 1]))
 
 
 def unsqueeze(input: Any, dim: int) -> Any:
@@ -264,11 +283,14 @@ def unsqueeze(input: Any, dim: int) -> Any:
     return apply(operations.Unsqueeze, input, axis_of(dim, input._array.ndim + 1))
 
 
-@explains_errors
 def expand(input: Any, *shape: Any) -> Any:
     """Repeat axes of length 1 without copying; -1 keeps a length."""
-    wanted = shape_argument(shape)
+    require_tensor("expand", "input", input)
     own = input._array.shape
+    usual = usual_expansion(own, shape)
+    if usual is not None:
+        return apply(operations.Expand, input, usual)
+    wanted = shape_argument(shape)
     extra = len(wanted) - len(own)
     if extra < 0:
         raise RuntimeError(
@@ -312,7 +334,7 @@ def expand_as(input: Any, other: Any) -> Any:
     return expand(input, tuple(other.shape))
 
 
-@explains_errors
+@_explains
 def select(input: Any, dim: int, index: int) -> Any:
     """The slice at ``index`` along ``dim``, which axis is dropped.
 
@@ -334,7 +356,7 @@ def select(input: Any, dim: int, index: int) -> Any:
     return apply(Slice, input, (slice(None),) * axis + (int(index),))
 
 
-@explains_errors
+@_explains
 def narrow(input: Any, dim: int, start: int, length: int) -> Any:
     """``length`` slices from ``start`` along ``dim``.
 
@@ -352,7 +374,7 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
     return apply(Slice, input, (slice(None),) * axis + (slice(start, start + length),))
 
 
-@explains_errors
+@_explains
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     """A view by sizes, strides and offset, in elements of the storage.
 
@@ -376,24 +398,3 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
 
 swapaxes, swapdims = alias(transpose, "swapaxes"), alias(transpose, "swapdims")
 moveaxis = alias(movedim, "moveaxis")
-
-
-def _same_elements(function: Any) -> Any:
-    """The in-place form of a view: the tensor itself takes the new shape."""
-
-    def changed(input: Any, *args: Any) -> Any:
-        result = function(input, *args)
-        input._array = result._array
-        if input.is_quantized:
-            input._quantizer = result._quantizer  # whose axis went with the channels
-        if not result.is_leaf:
-            input._goes_to = result._goes_to
-        return input
-
-    changed.__name__ = changed.__qualname__ = f"{function.__name__}_"
-    changed.__doc__ = f"In-place form of :func:`{function.__name__}`."
-    return changed
-
-
-squeeze_, unsqueeze_ = _same_elements(squeeze), _same_elements(unsqueeze)
-transpose_, t_ = _same_elements(transpose), _same_elements(t)

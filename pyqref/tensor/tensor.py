@@ -156,20 +156,20 @@ class Tensor(ElementwiseMethods, Protocols):
     rot90 = arranging.rot90
     select = shapes.select
     squeeze = shapes.squeeze
-    squeeze_ = shapes.squeeze_
+    squeeze_ = more_in_place.squeeze_
     swapaxes = shapes.swapaxes
     swapdims = shapes.swapdims
     t = shapes.t
-    t_ = shapes.t_
+    t_ = more_in_place.t_
     tile = arranging.tile
     transpose = shapes.transpose
-    transpose_ = shapes.transpose_
+    transpose_ = more_in_place.transpose_
     tril = diagonals.tril
     triu = diagonals.triu
     unflatten = shapes.unflatten
     unfold = arranging.unfold
     unsqueeze = shapes.unsqueeze
-    unsqueeze_ = shapes.unsqueeze_
+    unsqueeze_ = more_in_place.unsqueeze_
     view = shapes.view
     view_as = shapes.view_as
 

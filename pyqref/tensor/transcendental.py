@@ -10,6 +10,7 @@ from .aliases import alias
 from .dispatch import apply
 from .inplace import in_place
 from .promotion import to_floating
+from .usual import apply_to_floating
 
 __all__ = [
     "erfc_",
@@ -52,7 +53,7 @@ def exp(input: Any) -> Any:
     >>> pyqref.exp(pyqref.tensor([0.0, 1000.0])).tolist()
     [1.0, inf]
     """
-    return apply(unary.Exp, *to_floating(input))
+    return apply_to_floating(unary.Exp, input)
 
 
 def expm1(input: Any) -> Any:
@@ -64,7 +65,7 @@ def expm1(input: Any) -> Any:
     >>> pyqref.expm1(pyqref.tensor([0.0, 1e-10])).tolist()  # exp(x) - 1 would be 0
     [0.0, 1.000000013351432e-10]
     """
-    return apply(unary.Expm1, *to_floating(input))
+    return apply_to_floating(unary.Expm1, input)
 
 
 def log(input: Any) -> Any:
@@ -76,7 +77,7 @@ def log(input: Any) -> Any:
     >>> pyqref.log(pyqref.tensor([1.0, 0.0, -1.0])).tolist()
     [0.0, -inf, nan]
     """
-    return apply(unary.Log, *to_floating(input))
+    return apply_to_floating(unary.Log, input)
 
 
 def log2(input: Any) -> Any:
@@ -88,7 +89,7 @@ def log2(input: Any) -> Any:
     >>> pyqref.log2(pyqref.tensor([0.25, 8.0])).tolist()
     [-2.0, 3.0]
     """
-    return apply(unary.Log2, *to_floating(input))
+    return apply_to_floating(unary.Log2, input)
 
 
 def log10(input: Any) -> Any:
@@ -100,7 +101,7 @@ def log10(input: Any) -> Any:
     >>> pyqref.log10(pyqref.tensor([1.0, 0.0])).tolist()
     [0.0, -inf]
     """
-    return apply(unary.Log10, *to_floating(input))
+    return apply_to_floating(unary.Log10, input)
 
 
 def log1p(input: Any) -> Any:
@@ -112,7 +113,7 @@ def log1p(input: Any) -> Any:
     >>> pyqref.log1p(pyqref.tensor([0.0, 1e-10])).tolist()  # log(1 + x) would be 0
     [0.0, 1.000000013351432e-10]
     """
-    return apply(unary.Log1p, *to_floating(input))
+    return apply_to_floating(unary.Log1p, input)
 
 
 def sqrt(input: Any) -> Any:
@@ -124,7 +125,7 @@ def sqrt(input: Any) -> Any:
     >>> pyqref.sqrt(pyqref.tensor([4.0, -1.0])).tolist()
     [2.0, nan]
     """
-    return apply(unary.Sqrt, *to_floating(input))
+    return apply_to_floating(unary.Sqrt, input)
 
 
 def rsqrt(input: Any) -> Any:
@@ -136,7 +137,7 @@ def rsqrt(input: Any) -> Any:
     >>> pyqref.rsqrt(pyqref.tensor([4.0, 0.0])).tolist()
     [0.5, inf]
     """
-    return apply(unary.Rsqrt, *to_floating(input))
+    return apply_to_floating(unary.Rsqrt, input)
 
 
 def exp2(input: Any) -> Any:
@@ -148,7 +149,7 @@ def exp2(input: Any) -> Any:
     >>> pyqref.exp2(pyqref.tensor([-1.0, 3.0])).tolist()
     [0.5, 8.0]
     """
-    return apply(unary.Exp2, *to_floating(input))
+    return apply_to_floating(unary.Exp2, input)
 
 
 def logit(input: Any, eps: float | None = None) -> Any:
@@ -172,7 +173,7 @@ def erfc(input: Any) -> Any:
     >>> pyqref.erfc(pyqref.tensor([-100.0, 0.0, 5.0]))
     tensor([2.0000e+00, 1.0000e+00, 1.5375e-12])
     """
-    return apply(unary.Erfc, *to_floating(input))
+    return apply_to_floating(unary.Erfc, input)
 
 
 def sin(input: Any) -> Any:
@@ -184,7 +185,7 @@ def sin(input: Any) -> Any:
     >>> pyqref.sin(pyqref.tensor([0.0])).tolist()
     [0.0]
     """
-    return apply(unary.Sin, *to_floating(input))
+    return apply_to_floating(unary.Sin, input)
 
 
 def cos(input: Any) -> Any:
@@ -196,7 +197,7 @@ def cos(input: Any) -> Any:
     >>> pyqref.cos(pyqref.tensor([0.0])).tolist()
     [1.0]
     """
-    return apply(unary.Cos, *to_floating(input))
+    return apply_to_floating(unary.Cos, input)
 
 
 def tan(input: Any) -> Any:
@@ -208,7 +209,7 @@ def tan(input: Any) -> Any:
     >>> pyqref.tan(pyqref.tensor([0.0])).tolist()
     [0.0]
     """
-    return apply(unary.Tan, *to_floating(input))
+    return apply_to_floating(unary.Tan, input)
 
 
 def asin(input: Any) -> Any:
@@ -220,7 +221,7 @@ def asin(input: Any) -> Any:
     >>> pyqref.asin(pyqref.tensor([0.0, 2.0])).tolist()
     [0.0, nan]
     """
-    return apply(unary.Asin, *to_floating(input))
+    return apply_to_floating(unary.Asin, input)
 
 
 def acos(input: Any) -> Any:
@@ -232,7 +233,7 @@ def acos(input: Any) -> Any:
     >>> pyqref.acos(pyqref.tensor([1.0, 2.0])).tolist()
     [0.0, nan]
     """
-    return apply(unary.Acos, *to_floating(input))
+    return apply_to_floating(unary.Acos, input)
 
 
 def atan(input: Any) -> Any:
@@ -244,7 +245,7 @@ def atan(input: Any) -> Any:
     >>> pyqref.atan(pyqref.tensor([0.0])).tolist()
     [0.0]
     """
-    return apply(unary.Atan, *to_floating(input))
+    return apply_to_floating(unary.Atan, input)
 
 
 def sinh(input: Any) -> Any:
@@ -256,7 +257,7 @@ def sinh(input: Any) -> Any:
     >>> pyqref.sinh(pyqref.tensor([0.0])).tolist()
     [0.0]
     """
-    return apply(unary.Sinh, *to_floating(input))
+    return apply_to_floating(unary.Sinh, input)
 
 
 def cosh(input: Any) -> Any:
@@ -268,7 +269,7 @@ def cosh(input: Any) -> Any:
     >>> pyqref.cosh(pyqref.tensor([0.0])).tolist()
     [1.0]
     """
-    return apply(unary.Cosh, *to_floating(input))
+    return apply_to_floating(unary.Cosh, input)
 
 
 def tanh(input: Any) -> Any:
@@ -280,7 +281,7 @@ def tanh(input: Any) -> Any:
     >>> pyqref.tanh(pyqref.tensor([-1000.0, 0.0, 1000.0])).tolist()
     [-1.0, 0.0, 1.0]
     """
-    return apply(unary.Tanh, *to_floating(input))
+    return apply_to_floating(unary.Tanh, input)
 
 
 def sigmoid(input: Any) -> Any:
@@ -292,7 +293,7 @@ def sigmoid(input: Any) -> Any:
     >>> pyqref.sigmoid(pyqref.tensor([-1000.0, 0.0, 1000.0])).tolist()
     [0.0, 0.5, 1.0]
     """
-    return apply(unary.Sigmoid, *to_floating(input))
+    return apply_to_floating(unary.Sigmoid, input)
 
 
 def erf(input: Any) -> Any:
@@ -304,7 +305,7 @@ def erf(input: Any) -> Any:
     >>> pyqref.erf(pyqref.tensor([-100.0, 0.0, 100.0])).tolist()
     [-1.0, 0.0, 1.0]
     """
-    return apply(unary.Erf, *to_floating(input))
+    return apply_to_floating(unary.Erf, input)
 
 
 arcsin, arccos, arctan = alias(asin, "arcsin"), alias(acos, "arccos"), alias(atan, "arctan")

@@ -132,21 +132,6 @@ def test_eq_threshold__rational() -> None:
     ).tolist()
 
 
-def test_eq_softmax__fifty_digits() -> None:
-    """Rows of three; each result is rounded once."""
-    rows = X[:213].reshape(-1, 3)
-    expected = []
-    for row in rows:
-        powers = [exp(x) for x in fractions(row)]
-        expected += [f32(p / sum(powers)) for p in powers]
-    assert expected == fractions(activation.softmax(rows, 1))
-
-
-def test_eq_softmax__large() -> None:
-    """The largest is subtracted first."""
-    assert [0.5, 0.5] == activation.softmax(np.float32([3e4, 3e4]), 0).tolist()
-
-
 @pytest.mark.parametrize("convention", ["documented", "torch"])
 @pytest.mark.parametrize("grids", GRIDS)
 def test_eq_quantized_prelu__rational(grids: tuple[Grid, Grid], convention: str) -> None:

@@ -22,6 +22,7 @@ CHECKED = (
     "kernels/test_lines.py",
     "kernels/test_tensors.py",
     "tensor/test_promotion.py",
+    "tensor/test_usual.py",
     "tensor/test_wrong_arguments.py",
 )
 

@@ -14,6 +14,7 @@ import pyqref
 from pyqref.nn import functional as F
 from pyqref.numerics import activation
 from pyqref.ops import quantized as ops
+from pyqref.ops.quantized import pointwise
 
 DTYPES = [pyqref.quint8, pyqref.qint8, pyqref.qint32]
 REAL: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
@@ -184,3 +185,17 @@ def test_any_output_parameters(name: str, scale: Any, zero_point: Any) -> None:
     except (TypeError, ValueError, OverflowError):
         return
     assert (float(scale), int(zero_point)) == (y.q_scale(), y.q_zero_point())
+
+
+@pytest.mark.parametrize(("shape", "dim"), [((3, 300), 1), ((300, 3), 0), ((2, 5, 70), 1)])
+def test_softmax_of_long_axes(
+    shape: tuple[int, ...], dim: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """eq-float-softmax of what the integers stand for, whatever is held at a time."""
+    x = pyqref.from_numpy(np.random.default_rng(0).standard_normal(shape).astype(np.float32))
+    q = pyqref.quantize_per_tensor(3 * x, 0.05, 100, pyqref.quint8)
+    expected = pyqref.quantize_per_tensor(q.dequantize().softmax(dim), 1 / 4096, 0, pyqref.quint8)
+    assert pyqref.equal(expected, ops.softmax(q, dim, 1 / 4096, 0))
+    monkeypatch.setattr(pointwise, "_LONG", 64)
+    monkeypatch.setattr(pointwise, "MOST", 32)
+    assert pyqref.equal(expected, ops.softmax(q, dim, 1 / 4096, 0))

@@ -26,6 +26,11 @@ def softmax(x: Any, axis: int, is_log: bool = False) -> FloatArray | None:
     >>> softmax(np.float32([1000, 1000, 0]), 0).tolist()
     [0.5, 0.5, 0.0]
     """
+    kernel = registry.twin("activations")
+    if kernel is not None and axis in (-1, x.ndim - 1):
+        found: FloatArray | None = kernel.softmax(x, None, is_log, None, threads.limit)
+        if found is not None:
+            return found
     if x.dtype != _FLOAT32:
         return None
     return _along(x, None, axis, is_log)

@@ -101,7 +101,10 @@ def gradient_of_columns(
 
 
 def _are_float32(*arrays: FloatArray | None) -> bool:
-    return all(each is None or each.dtype == _FLOAT32 for each in arrays)
+    for each in arrays:
+        if each is not None and each.dtype is not _FLOAT32 and each.dtype != _FLOAT32:
+            return False
+    return True
 
 
 def _flat(x: FloatArray | None) -> FloatArray | None:

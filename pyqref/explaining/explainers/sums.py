@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...numerics import activation
+from ...numerics import float_softmax
 from ...tape.reduction import Std
 from ..draft import Draft, explains
 from ..functions import function
@@ -59,7 +59,8 @@ def _batch(positions: np.ndarray, index: list[int], ndim: int) -> np.ndarray:
 
 
 def _softmax_at(row: Any, place: float) -> np.ndarray:
-    return activation.softmax(row, -1)[..., int(place) : int(place) + 1]
+    powers = float_softmax.softmax(np.reshape(row, (1, -1)))
+    return powers[0, int(place) : int(place) + 1]
 
 
 function("softmax", _softmax_at)
@@ -72,7 +73,7 @@ def softmax(draft: Draft) -> None:
     chosen: list[Any] = list(draft.index)
     chosen[axis] = slice(None)
     places = np.arange(x.array.size).reshape(x.shape)[tuple(chosen)]
-    y = _of_row(draft, x, places, "softmax", float(draft.index[axis]), label="eq-softmax")
+    y = _of_row(draft, x, places, "softmax", float(draft.index[axis]), label="eq-float-softmax")
     draft.dequantized(on_grid(draft, y, draft.output), draft.output)
 
 

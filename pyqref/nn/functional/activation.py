@@ -16,7 +16,7 @@ from ...tensor.arguments import as_flag, as_number
 from ...tensor.dispatch import apply
 from ...tensor.inplace import apply_
 from ...tensor.wrong_arguments import explains_errors
-from .checks import require, require_floating, require_tensor
+from .checks import require_floating, require_tensor
 
 __all__ = [
     "celu",
@@ -191,7 +191,8 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     [-0.5, 2.0]
     """
     alpha = as_number(alpha, "celu(): alpha")
-    require(alpha != 0, "ZeroDivisionError: alpha cannot be 0 for CELU")
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return _run("celu", tape.Elu, input, alpha, 1.0, 1.0 / alpha, inplace=inplace)
 
 
@@ -227,10 +228,8 @@ def gelu(input: Any, approximate: str = "none") -> Any:
     >>> pyqref.nn.functional.gelu(pyqref.tensor([-1000.0, 0.0, 1000.0])).tolist()
     [-0.0, 0.0, 1000.0]
     """
-    require(
-        approximate in ("none", "tanh"),
-        f"gelu(): approximate must be 'none' or 'tanh', got {approximate!r}",
-    )
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError(f"gelu(): approximate must be 'none' or 'tanh', got {approximate!r}")
     require_floating("gelu", "input", input)
     return apply(gated.Gelu, input, approximate)
 
@@ -359,10 +358,8 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
     >>> pyqref.nn.functional.softshrink(pyqref.tensor([-1.0, 0.25, 1.0])).tolist()
     [-0.5, 0.0, 0.5]
     """
-    require(
-        lambd >= 0 and not math.isnan(lambd),
-        f"lambda must be greater or equal to 0, but found to be {lambd}",
-    )
+    if not (lambd >= 0 and not math.isnan(lambd)):
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}")
     return _run("softshrink", tape.Softshrink, input, lambd)
 
 

@@ -13,7 +13,7 @@ from ...tape import adaptive_pooling as tape
 from ...tensor.arguments import as_integer, described
 from ...tensor.dispatch import apply
 from ...tensor.wrong_arguments import explain_errors
-from .checks import require, require_room, require_tensor, shape_text
+from .checks import require_room, require_tensor, shape_text
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -55,11 +55,11 @@ def _sizes(function: str, lengths: tuple[int, ...], output_size: Any) -> tuple[i
     sizes = tuple(output_size) if isinstance(output_size, (list, tuple)) else (output_size,)
     if len(sizes) == 1:
         sizes = sizes * spatial
-    require(
-        len(sizes) == spatial,
-        f"{function}(): output_size must be one int or {spatial} ints, "
-        f"got {described(output_size)}",
-    )
+    if len(sizes) != spatial:
+        raise RuntimeError(
+            f"{function}(): output_size must be one int or {spatial} ints, "
+            f"got {described(output_size)}"
+        )
     kept = zip(sizes, lengths, strict=True)
     label = f"{function}(): output_size"
     return tuple(length if size is None else as_integer(size, label) for size, length in kept)
@@ -69,14 +69,14 @@ def _sizes(function: str, lengths: tuple[int, ...], output_size: Any) -> tuple[i
 def _check_sizes(function: str, shape: tuple[int, ...], sizes: tuple[int, ...]) -> None:
     """Raise unless an input of ``shape`` can be pooled to ``sizes``; what is right is kept."""
     spatial = len(sizes)
-    require(
-        all(size >= 0 for size in sizes),
-        f"{function}(): output_size must not be negative, got {described(sizes)}",
-    )
-    require(
-        all(length > 0 for length in shape[-spatial:]),
-        f"{function}(): expected input with non-empty spatial dimensions, got {list(shape)}",
-    )
+    if not all(size >= 0 for size in sizes):
+        raise RuntimeError(
+            f"{function}(): output_size must not be negative, got {described(sizes)}"
+        )
+    if not all(length > 0 for length in shape[-spatial:]):
+        raise RuntimeError(
+            f"{function}(): expected input with non-empty spatial dimensions, got {list(shape)}"
+        )
     require_room(function, "output_size", (*shape[:-spatial], *sizes), sizes)
 
 

@@ -54,8 +54,10 @@ def require_tensor(function: str, name: str, value: Any, *, optional: bool = Fal
 
 def require_floating(function: str, name: str, value: Any) -> None:
     """``value`` is a tensor of floating point (or quantized) type."""
+    if isinstance(value, TensorBase) and value._array.dtype.kind == "f":
+        return
     require_tensor(function, name, value)
-    if not (value.is_quantized or value.dtype.is_floating_point):
+    if not value.is_quantized:
         raise RuntimeError(
             f"{function}(): {name} must be of floating point type, got {value.dtype}; "
             f"use {name}.float()"
@@ -136,18 +138,16 @@ def tuple_of(function: str, name: str, value: Any, count: int, minimum: int = 0)
         ) from None
     if len(values) == 1:
         values = values * count
-    require(
-        len(values) == count,
-        f"{function}(): {name} must be one int or {count} ints, got {described(value)}",
-    )
-    require(
-        all(each >= minimum for each in values),
-        f"{function}(): {name} must be at least {minimum}, got {described(value)}",
-    )
-    require(
-        all(each < LARGEST for each in values),
-        f"{function}(): {name} must be below 2**31, got {described(value)}",
-    )
+    if len(values) != count:
+        raise RuntimeError(
+            f"{function}(): {name} must be one int or {count} ints, got {described(value)}"
+        )
+    if not all(each >= minimum for each in values):
+        raise RuntimeError(
+            f"{function}(): {name} must be at least {minimum}, got {described(value)}"
+        )
+    if not all(each < LARGEST for each in values):
+        raise RuntimeError(f"{function}(): {name} must be below 2**31, got {described(value)}")
     return values
 
 

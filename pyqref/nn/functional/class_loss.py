@@ -9,7 +9,6 @@ from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
 from ...tensor.wrong_arguments import explain_errors
 from .checks import (
-    require,
     require_floating,
     require_same_dtype,
     require_shape,
@@ -24,7 +23,8 @@ __all__ = ["cross_entropy", "nll_loss"]
 
 def _check_classes(function: str, input: Any, target: Any, weight: Any, ignore_index: int) -> None:
     """``input`` is `(N, C, *)` or `(C,)` and ``target`` the same without C, in [0, C)."""
-    require(input.ndim >= 1, f"{function}(): expected input of shape [N, C, *] or [C], got []")
+    if input.ndim < 1:
+        raise RuntimeError(f"{function}(): expected input of shape [N, C, *] or [C], got []")
     axis = 1 if input.ndim > 1 else 0
     classes = input.shape[axis]
     expected = [*input.shape[:axis], *input.shape[axis + 1 :]]
@@ -131,11 +131,10 @@ def cross_entropy(
     require_tensor("cross_entropy", "target", target)
     refuse_quantized(input, target, weight)
     require_reduction(reduction)
-    require(
-        0.0 <= label_smoothing <= 1.0,
-        f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}",
-    )
-    require(input.ndim >= 1, "cross_entropy(): expected input of shape [N, C, *] or [C], got []")
+    if not (0.0 <= label_smoothing <= 1.0):
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    if input.ndim < 1:
+        raise RuntimeError("cross_entropy(): expected input of shape [N, C, *] or [C], got []")
     dim = 1 if input.ndim > 1 else 0
     if target.dtype.is_floating_point and tuple(target.shape) == tuple(input.shape):
         require_same_dtype("cross_entropy", "input", input, target=target, weight=weight)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...tensor.wrong_arguments import explain_errors
-from .checks import require, require_floating
+from .checks import require_floating
 from .loss import legacy_reduction, reduced
 
 __all__ = [
@@ -176,7 +176,8 @@ def triplet_margin_loss(
     3.5
     """
     reduction = legacy_reduction(size_average, reduce, reduction)
-    require(margin > 0, f"triplet_margin_loss: margin must be positive, got {margin}", ValueError)
+    if not margin > 0:
+        raise ValueError(f"triplet_margin_loss: margin must be positive, got {margin}")
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:

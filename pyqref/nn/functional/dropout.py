@@ -10,7 +10,7 @@ from ...tensor.dispatch import apply
 from ...tensor.inplace import apply_
 from ...tensor.refusal import refuse_quantized
 from ...tensor.wrong_arguments import explain_errors
-from .checks import require, require_probability, require_tensor, shape_text
+from .checks import require_probability, require_tensor, shape_text
 
 __all__ = [
     "alpha_dropout",
@@ -56,10 +56,9 @@ def _dropout_channels(spatial: int, input: Any, p: float, training: bool, inplac
     require_probability("dropout", p)
     if input.ndim not in (spatial + 1, spatial + 2):
         if spatial == 1:
-            require(
-                False,
+            raise RuntimeError(
                 f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input of shape "
-                f"{shape_text(input)}",
+                f"{shape_text(input)}"
             )
         warnings.warn(
             f"{function}: Received a {input.ndim}-D input to {function}, which is deprecated and "

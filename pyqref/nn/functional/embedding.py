@@ -14,7 +14,7 @@ from ...tensor.dispatch import apply
 from ...tensor.memory import require_memory
 from ...tensor.refusal import refuse_quantized
 from ...tensor.wrong_arguments import explain_errors
-from .checks import require, require_floating, require_indices, require_tensor, shape_text
+from .checks import require_floating, require_indices, require_tensor, shape_text
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]
 
@@ -41,11 +41,11 @@ def _require_table(weight: Any) -> None:
 def _padding_index(function: str, padding_idx: int | None, count: int) -> int | None:
     if padding_idx is None:
         return None
-    require(
-        -count <= padding_idx < count,
-        f"{function}(): padding_idx must be within the number of embeddings, in "
-        f"[{-count}, {count}), got {padding_idx}",
-    )
+    if not (-count <= padding_idx < count):
+        raise RuntimeError(
+            f"{function}(): padding_idx must be within the number of embeddings, in "
+            f"[{-count}, {count}), got {padding_idx}"
+        )
     return padding_idx % count
 
 
@@ -99,8 +99,8 @@ def embedding(
     """
     require_floating("embedding", "weight", weight)
     _require_table(weight)
-    require_indices("embedding", "input", input, weight.shape[0])
-    padding_idx = _padding_index("embedding", padding_idx, weight.shape[0])
+    require_indices("embedding", "input", input, weight._array.shape[0])
+    padding_idx = _padding_index("embedding", padding_idx, weight._array.shape[0])
     _no_sparse("embedding", sparse)
     if max_norm is not None:
         refuse_quantized(weight)
@@ -157,32 +157,25 @@ def embedding_bag(
     function = "embedding_bag"
     require_floating(function, "weight", weight)
     _require_table(weight)
-    require_indices(function, "input", input, weight.shape[0])
+    require_indices(function, "input", input, weight._array.shape[0])
     require_tensor(function, "offsets", offsets, optional=True)
     require_tensor(function, "per_sample_weights", per_sample_weights, optional=True)
     if mode not in ("sum", "mean", "max"):
         raise ValueError(f"mode has to be one of sum, mean or max, got {mode!r}")
     if per_sample_weights is not None:
-        require(
-            mode == "sum",
-            "embedding_bag: per_sample_weights is only supported for mode='sum', "
-            f"got mode={mode!r}",
-            NotImplementedError,
-        )
-        require(
-            per_sample_weights._array.shape == input._array.shape,
-            "embedding_bag: per_sample_weights must have the shape of input",
-            ValueError,
-        )
-    require(
-        not (scale_grad_by_freq and mode == "max"),
-        "embedding_bag: scale_grad_by_freq is not supported for mode='max'",
-        ValueError,
-    )
+        if mode != "sum":
+            raise NotImplementedError(
+                "embedding_bag: per_sample_weights is only supported for mode='sum', "
+                f"got mode={mode!r}"
+            )
+        if per_sample_weights._array.shape != input._array.shape:
+            raise ValueError("embedding_bag: per_sample_weights must have the shape of input")
+    if scale_grad_by_freq and mode == "max":
+        raise ValueError("embedding_bag: scale_grad_by_freq is not supported for mode='max'")
     _no_sparse(function, sparse)
     indices = input._array.reshape(-1)
     lengths = _bag_lengths(input, offsets, include_last_offset)
-    padding_idx = _padding_index(function, padding_idx, weight.shape[0])
+    padding_idx = _padding_index(function, padding_idx, weight._array.shape[0])
     if per_sample_weights is not None:
         per_sample_weights = per_sample_weights.reshape(-1)
     if padding_idx is not None:
@@ -217,31 +210,29 @@ def _bag_lengths(input: Any, offsets: Any, include_last_offset: bool) -> Any:
             "if input is 2D, then offsets has to be None, as input is treated as a mini-batch of "
             "fixed length sequences"
         )
-    require(
-        input.ndim == 1,
-        f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}",
-        ValueError,
-    )
-    require(offsets is not None, "offsets has to be a 1D Tensor but got None", ValueError)
-    require(
-        offsets.ndim == 1, f"offsets has to be a 1D Tensor, got {shape_text(offsets)}", ValueError
-    )
+    if input.ndim != 1:
+        raise ValueError(
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}"
+        )
+    if offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    if offsets.ndim != 1:
+        raise ValueError(f"offsets has to be a 1D Tensor, got {shape_text(offsets)}")
     starts = offsets._array.astype(np.int64)
-    require(
-        not include_last_offset or len(starts) > 0,
-        "include_last_offset: number of offsets should be at least 1",
-    )
-    require(
-        len(starts) == 0 or starts[0] == 0,
-        f"offsets[0] has to be 0, i.e., the first sequence starts at 0, got {starts[:1].tolist()}",
-    )
+    if include_last_offset and len(starts) == 0:
+        raise RuntimeError("include_last_offset: number of offsets should be at least 1")
+    if len(starts) and starts[0] != 0:
+        raise RuntimeError(
+            "offsets[0] has to be 0, i.e., the first sequence starts at 0, got "
+            f"{starts[:1].tolist()}"
+        )
     ends = starts if include_last_offset else np.append(starts, len(input))
     lengths = np.diff(ends)
-    require(
-        not (lengths < 0).any() and (len(ends) == 0 or ends[-1] <= len(input)),
-        f"offsets must not decrease and not exceed the length of input, {len(input)}, "
-        f"got {starts.tolist()}",
-    )
+    if (lengths < 0).any() or (len(ends) and ends[-1] > len(input)):
+        raise RuntimeError(
+            f"offsets must not decrease and not exceed the length of input, {len(input)}, "
+            f"got {starts.tolist()}"
+        )
     return lengths
 
 
@@ -260,20 +251,22 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """
     require_tensor("one_hot", "tensor", tensor)
     array = tensor._array
-    require(
-        array.dtype == np.int64,
-        f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}",
-    )
+    if array.dtype != np.int64:
+        raise RuntimeError(
+            f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}"
+        )
     if num_classes == -1:
-        require(array.size > 0, "Can not infer total number of classes from empty tensor.")
+        if array.size == 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
         num_classes = int(array.max()) + 1
-    require(num_classes > 0, f"num_classes should be positive, got {num_classes}")
+    if num_classes <= 0:
+        raise RuntimeError(f"num_classes should be positive, got {num_classes}")
     require_memory((*array.shape, num_classes), 8, "one_hot: a result")
-    require(
-        array.size == 0 or (array.min() >= 0 and array.max() < num_classes),
-        f"one_hot(): class values must be in [0, {num_classes}), got values from "
-        f"{array.min(initial=0)} to {array.max(initial=0)}",
-    )
+    if not (array.size == 0 or (array.min() >= 0 and array.max() < num_classes)):
+        raise RuntimeError(
+            f"one_hot(): class values must be in [0, {num_classes}), got values from "
+            f"{array.min(initial=0)} to {array.max(initial=0)}"
+        )
     return wrap((array[..., None] == np.arange(num_classes)).astype(np.int64))
 
 

@@ -9,7 +9,7 @@ from ...tape import folding as tape
 from ...tape.windows import Windows
 from ...tensor.dispatch import apply
 from ...tensor.wrong_arguments import explain_errors
-from .checks import require, require_floating, shape_text, tuple_of
+from .checks import require_floating, shape_text, tuple_of
 
 __all__ = ["fold", "unfold"]
 
@@ -35,17 +35,17 @@ def unfold(
     [[[0.0, 1.0, 3.0, 4.0], [1.0, 2.0, 4.0, 5.0], [3.0, 4.0, 6.0, 7.0], [4.0, 5.0, 7.0, 8.0]]]
     """
     require_floating("unfold", "input", input)
-    require(
-        input.ndim in (3, 4),
-        f"unfold(): expected input of 3 (unbatched) or 4 dimensions, got {shape_text(input)}",
-    )
+    if input.ndim not in (3, 4):
+        raise RuntimeError(
+            f"unfold(): expected input of 3 (unbatched) or 4 dimensions, got {shape_text(input)}"
+        )
     windows = _windows("unfold", kernel_size, dilation, padding, stride)
     count = windows.output_size(tuple(input.shape[-2:]))
-    require(
-        all(n > 0 for n in count),
-        f"unfold(): kernel of size {list(windows.kernel)} does not fit into input of shape "
-        f"{shape_text(input)}",
-    )
+    if not all(n > 0 for n in count):
+        raise RuntimeError(
+            f"unfold(): kernel of size {list(windows.kernel)} does not fit into input of shape "
+            f"{shape_text(input)}"
+        )
     if input.ndim == 3:
         return apply(tape.Unfold, input.unsqueeze(0), windows).squeeze(0)
     return apply(tape.Unfold, input, windows)
@@ -70,18 +70,18 @@ def fold(
     [[[[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]]]
     """
     require_floating("fold", "input", input)
-    require(
-        input.ndim in (2, 3),
-        f"fold(): expected input of 2 (unbatched) or 3 dimensions, got {shape_text(input)}",
-    )
+    if input.ndim not in (2, 3):
+        raise RuntimeError(
+            f"fold(): expected input of 2 (unbatched) or 3 dimensions, got {shape_text(input)}"
+        )
     windows = _windows("fold", kernel_size, dilation, padding, stride)
     size = tuple_of("fold", "output_size", output_size, 2, 1)
     count = math.prod(windows.output_size(size))
-    require(
-        input.shape[-2] % math.prod(windows.kernel) == 0 and input.shape[-1] == count,
-        f"fold(): expected input of shape [N, C * {math.prod(windows.kernel)}, {count}], got "
-        f"{shape_text(input)}",
-    )
+    if not (input.shape[-2] % math.prod(windows.kernel) == 0 and input.shape[-1] == count):
+        raise RuntimeError(
+            f"fold(): expected input of shape [N, C * {math.prod(windows.kernel)}, {count}], got "
+            f"{shape_text(input)}"
+        )
     if input.ndim == 2:
         return apply(tape.Fold, input.unsqueeze(0), windows, size).squeeze(0)
     return apply(tape.Fold, input, windows, size)

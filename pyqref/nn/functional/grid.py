@@ -11,7 +11,7 @@ from ...tensor.linalg import matmul
 from ...tensor.refusal import refuse_quantized
 from ...tensor.sequences import linspace
 from ...tensor.wrong_arguments import explain_errors
-from .checks import require, require_floating, require_same_dtype, require_tensor, shape_text
+from .checks import require_floating, require_same_dtype, require_tensor, shape_text
 
 __all__ = ["affine_grid", "grid_sample"]
 
@@ -49,16 +49,14 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
     refuse_quantized(theta)
     size = tuple(int(length) for length in size)
     axes = len(size) - 2
-    require(
-        axes in (2, 3) and min(size) > 0,
-        f"affine_grid(): size must be 4 or 5 positive lengths, got {size}",
-    )
+    if not (axes in (2, 3) and min(size) > 0):
+        raise RuntimeError(f"affine_grid(): size must be 4 or 5 positive lengths, got {size}")
     expected = (size[0], axes, axes + 1)
-    require(
-        tuple(theta.shape) == expected,
-        f"affine_grid(): expected theta of shape {list(expected)} for size {size}, "
-        f"got {shape_text(theta)}",
-    )
+    if tuple(theta.shape) != expected:
+        raise RuntimeError(
+            f"affine_grid(): expected theta of shape {list(expected)} for size {size}, "
+            f"got {shape_text(theta)}"
+        )
     lengths = size[2:]
     parts = []
     for axis in reversed(range(axes)):
@@ -119,22 +117,22 @@ def grid_sample(
         ("mode", mode, _MODES),
         ("padding_mode", padding_mode, _PADDING_MODES),
     ):
-        require(
-            value in known,
-            f"grid_sample(): {name} must be one of {', '.join(known)}, got {value!r}",
-            ValueError,
-        )
+        if value not in known:
+            raise ValueError(
+                f"grid_sample(): {name} must be one of {', '.join(known)}, got {value!r}"
+            )
     axes = input.ndim - 2
     fits = axes in (2, 3) and grid.ndim == input.ndim and grid.shape[-1] == axes
-    require(
-        fits and grid.shape[0] == input.shape[0] and min(input.shape[1:]) > 0,
-        f"grid_sample(): expected images [N, C, H, W] and a grid [N, H', W', 2], or volumes and a "
-        f"grid of three coordinates, got {shape_text(input)} and {shape_text(grid)}",
-    )
-    require(
-        axes == 2 or mode != "bicubic",
-        "grid_sample(): mode='bicubic' is for images of 4 dimensions; use 'bilinear'",
-    )
+    if not (fits and grid.shape[0] == input.shape[0] and min(input.shape[1:]) > 0):
+        raise RuntimeError(
+            "grid_sample(): expected images [N, C, H, W] and a grid [N, H', W', "
+            "2], or volumes and a "
+            f"grid of three coordinates, got {shape_text(input)} and {shape_text(grid)}"
+        )
+    if not (axes == 2 or mode != "bicubic"):
+        raise RuntimeError(
+            "grid_sample(): mode='bicubic' is for images of 4 dimensions; use 'bilinear'"
+        )
     sizes = tuple(input.shape[2:])
     # Coordinates come from the last axis to the first.
     places = [

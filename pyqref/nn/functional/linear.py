@@ -7,7 +7,7 @@ from typing import Any
 from ...tape import linear as tape
 from ...tensor.dispatch import apply
 from ...tensor.wrong_arguments import explains_errors
-from .checks import require, require_same_dtype, require_shape, require_tensor, shape_text
+from .checks import require_same_dtype, require_shape, require_tensor, shape_text
 
 __all__ = ["bilinear", "linear"]
 
@@ -78,12 +78,14 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     for name, value in (("input1", input1), ("input2", input2), ("weight", weight)):
         require_tensor("bilinear", name, value)
     require_same_dtype("bilinear", "input1", input1, input2=input2, weight=weight, bias=bias)
-    require(
+    if not (
         weight.ndim == 3
         and tuple(input1.shape[:-1]) == tuple(input2.shape[:-1])
-        and (input1.shape[-1], input2.shape[-1]) == tuple(weight.shape[1:]),
-        f"bilinear(): expected inputs of shapes [*, {weight.shape[1]}] and "
-        f"[*, {weight.shape[2]}], got {shape_text(input1)} and {shape_text(input2)}",
-    )
+        and (input1.shape[-1], input2.shape[-1]) == tuple(weight.shape[1:])
+    ):
+        raise RuntimeError(
+            f"bilinear(): expected inputs of shapes [*, {weight.shape[1]}] and "
+            f"[*, {weight.shape[2]}], got {shape_text(input1)} and {shape_text(input2)}"
+        )
     require_shape("bilinear", "bias", bias, weight.shape[:1])
     return apply(tape.Bilinear, input1, input2, weight, bias)

@@ -13,7 +13,7 @@ from ...tape import loss as tape
 from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
 from ...tensor.wrong_arguments import explain_errors
-from .checks import require, require_floating, require_same_dtype, require_tensor, shape_text
+from .checks import require_floating, require_same_dtype, require_tensor, shape_text
 
 __all__ = [
     "binary_cross_entropy",
@@ -45,11 +45,10 @@ def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: 
 
 def require_reduction(reduction: str) -> None:
     """``reduction`` is one of the three."""
-    require(
-        reduction in ("none", "mean", "sum"),
-        f"{reduction} is not a valid value for reduction; use 'none', 'mean' or 'sum'",
-        ValueError,
-    )
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(
+            f"{reduction} is not a valid value for reduction; use 'none', 'mean' or 'sum'"
+        )
 
 
 def reduced(loss: Any, reduction: str) -> Any:
@@ -160,7 +159,8 @@ def smooth_l1_loss(
     [0.25, 2.0]
     """
     reduction = legacy_reduction(size_average, reduce, reduction)
-    require(beta >= 0, f"smooth_l1_loss does not support negative values for beta, got {beta}")
+    if not beta >= 0:
+        raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}")
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
     return _compare("smooth_l1_loss", tape.SmoothL1, input, target, reduction, None, beta)
@@ -178,7 +178,10 @@ def huber_loss(
     >>> pyqref.nn.functional.huber_loss(x, target, reduction="none").tolist()
     [0.125, 2.5]
     """
-    require(delta > 0, f"huber_loss does not support non-positive values for delta, got {delta}")
+    if not delta > 0:
+        raise RuntimeError(
+            f"huber_loss does not support non-positive values for delta, got {delta}"
+        )
     return _compare("huber_loss", tape.Huber, input, target, reduction, weight, delta)
 
 
@@ -206,19 +209,18 @@ def binary_cross_entropy(
     function = "binary_cross_entropy"
     _check(function, input, target)
     require_reduction(reduction)
-    require(
-        tuple(input.shape) == tuple(target.shape),
-        f"Using a target size ({shape_text(target)}) that is different to the input size "
-        f"({shape_text(input)}) is deprecated. Please ensure they have the same size.",
-        ValueError,
-    )
+    if tuple(input.shape) != tuple(target.shape):
+        raise ValueError(
+            f"Using a target size ({shape_text(target)}) that is different to the input size "
+            f"({shape_text(input)}) is deprecated. Please ensure they have the same size."
+        )
     require_same_dtype(function, "input", input, target=target)
     array = input._array
-    require(
-        bool(((array >= 0) & (array <= 1)).all()),
-        "all elements of input should be between 0 and 1; use "
-        "binary_cross_entropy_with_logits for values that are no probabilities",
-    )
+    if not ((array >= 0) & (array <= 1)).all():
+        raise RuntimeError(
+            "all elements of input should be between 0 and 1; use "
+            "binary_cross_entropy_with_logits for values that are no probabilities"
+        )
     if weight is None:
         return apply(tape.BinaryCrossEntropy, input, target, reduction)
     return reduced(apply(tape.BinaryCrossEntropy, input, target, "none") * weight, reduction)
@@ -248,11 +250,11 @@ def binary_cross_entropy_with_logits(
     function = "binary_cross_entropy_with_logits"
     _check(function, input, target)
     require_reduction(reduction)
-    require(
-        tuple(input.shape) == tuple(target.shape),
-        f"Target size ({shape_text(target)}) must be the same as input size ({shape_text(input)})",
-        ValueError,
-    )
+    if tuple(input.shape) != tuple(target.shape):
+        raise ValueError(
+            f"Target size ({shape_text(target)}) must be the same as input size "
+            f"({shape_text(input)})"
+        )
     require_same_dtype(function, "input", input, target=target, pos_weight=pos_weight)
     positive = input._array.dtype.type(1) if pos_weight is None else pos_weight
     each = reduction if weight is None else "none"

@@ -13,7 +13,7 @@ from ...tensor.arguments import as_number
 from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
 from ...tensor.wrong_arguments import explain_errors
-from .checks import require, require_floating, require_shape, require_tensor, shape_text
+from .checks import require_floating, require_shape, require_tensor, shape_text
 from .padding import pad
 from .pooling import avg_pool2d, avg_pool3d
 
@@ -29,12 +29,11 @@ __all__ = [
 
 
 def _several_values(function: str, input: Any, count: int) -> None:
-    require(
-        count != 1,
-        f"{function}(): expected more than 1 value per channel when training, "
-        f"got input size {shape_text(input)}",
-        ValueError,
-    )
+    if count == 1:
+        raise ValueError(
+            f"{function}(): expected more than 1 value per channel when training, "
+            f"got input size {shape_text(input)}"
+        )
 
 
 def batch_norm(
@@ -100,10 +99,11 @@ def batch_norm(
     if training:
         _several_values("batch_norm", input, input.numel() // max(channels, 1))
     else:
-        require(
-            running_mean is not None and running_var is not None,
-            "batch_norm(): expected running_mean and running_var to be given when training=False",
-        )
+        if running_mean is None or running_var is None:
+            raise RuntimeError(
+                "batch_norm(): expected running_mean and running_var to be given when "
+                "training=False"
+            )
     eps, momentum = as_number(eps, "batch_norm: eps"), as_number(momentum, "batch_norm: momentum")
     if eps < 0.0 or (training and eps == 0.0):
         wanted = "positive when training" if training else "at least 0"
@@ -149,25 +149,25 @@ def instance_norm(
     [[[-1.0, 1.0], [-1.0, 1.0]]]
     """
     require_floating("instance_norm", "input", input)
-    require(
-        input.ndim >= 3,
-        f"instance_norm(): expected input of shape [N, C, *], got {shape_text(input)}",
-    )
+    if input.ndim < 3:
+        raise RuntimeError(
+            f"instance_norm(): expected input of shape [N, C, *], got {shape_text(input)}"
+        )
     channels = input.shape[1]
     if not use_input_stats:
-        require(
-            running_mean is not None and running_var is not None,
-            "Expected running_mean and running_var to be defined when use_input_stats=False",
-        )
+        if running_mean is None or running_var is None:
+            raise RuntimeError(
+                "Expected running_mean and running_var to be defined when use_input_stats=False"
+            )
         return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
     for name, value in {"weight": weight, "bias": bias}.items():
         require_shape("instance_norm", name, value, (channels,))
     size = math.prod(input.shape[2:])
-    require(
-        size != 1,
-        f"Expected more than 1 spatial element when training, got input size {shape_text(input)}",
-        ValueError,
-    )
+    if size == 1:
+        raise ValueError(
+            "Expected more than 1 spatial element when training, got input size "
+            f"{shape_text(input)}"
+        )
     refuse_quantized(input, running_mean, running_var, weight, bias)
     eps, momentum = (
         as_number(eps, "instance_norm: eps"),
@@ -197,16 +197,16 @@ def group_norm(
     [-1.0, 1.0, -1.0, 1.0]
     """
     require_floating("group_norm", "input", input)
-    require(
-        input.ndim >= 2,
-        f"Expected at least 2 dimensions for input tensor but received {input.ndim}",
-    )
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {input.ndim}"
+        )
     channels = input.shape[1]
-    require(
-        num_groups > 0 and channels % num_groups == 0,
-        f"Expected number of channels in input to be divisible by num_groups, but got input of "
-        f"shape {shape_text(input)} and num_groups={num_groups}",
-    )
+    if not (num_groups > 0 and channels % num_groups == 0):
+        raise RuntimeError(
+            f"Expected number of channels in input to be divisible by num_groups, but got input of "
+            f"shape {shape_text(input)} and num_groups={num_groups}"
+        )
     for name, value in {"weight": weight, "bias": bias}.items():
         require_shape("group_norm", name, value, (channels,))
     eps = as_number(eps, "group_norm: eps")
@@ -217,7 +217,7 @@ def _normalized_axes(
     function: str, input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any
 ) -> int:
     require_floating(function, "input", input)
-    shape, whole = tuple(normalized_shape), tuple(input.shape)
+    shape, whole = tuple(normalized_shape), input._array.shape
     if not shape:
         raise RuntimeError(
             f"{function}(): expected normalized_shape to be at least 1-dimensional, got []"
@@ -227,8 +227,10 @@ def _normalized_axes(
             f"Given normalized_shape={list(shape)}, expected input with shape "
             f"[*, {', '.join(map(str, shape))}], but got input of size {shape_text(input)}"
         )
-    require_shape(function, "weight", weight, shape)
-    require_shape(function, "bias", bias, shape)
+    if weight is not None:
+        require_shape(function, "weight", weight, shape)
+    if bias is not None:
+        require_shape(function, "bias", bias, shape)
     return len(shape)
 
 
@@ -287,11 +289,10 @@ def local_response_norm(
     [[[1.0], [0.800000011920929]]]
     """
     require_floating("local_response_norm", "input", input)
-    require(
-        input.ndim >= 3,
-        f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)",
-        ValueError,
-    )
+    if input.ndim < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)"
+        )
     if input.numel() == 0:
         return input
     squares = (input * input).unsqueeze(1)

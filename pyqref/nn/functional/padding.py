@@ -11,7 +11,7 @@ from ...tensor.dispatch import apply
 from ...tensor.memory import require_memory
 from ...tensor.promotion import fitting
 from ...tensor.wrong_arguments import explain_errors
-from .checks import require, require_tensor
+from .checks import require_tensor
 
 __all__ = ["pad"]
 
@@ -51,11 +51,8 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
         if not input.is_quantized:
             constant = fitting(constant, array.dtype)
         return apply(tape.Pad, input, pairs, mode, constant)
-    require(
-        value is None or value == 0,
-        f'Padding mode "{mode}" doesn\'t take in value argument',
-        ValueError,
-    )
+    if value is not None and value != 0:
+        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
     return apply(tape.Pad, input, pairs, mode, 0)
 
 
@@ -64,22 +61,23 @@ def _pairs(
     shape: tuple[int, ...], pad: tuple[int, ...], mode: str, itemsize: int
 ) -> tuple[tuple[int, int], ...]:
     """What to add before and after each of the last axes, checked; kept for the next call."""
-    require(len(pad) % 2 == 0, f"Padding length must be divisible by 2, got {list(pad)}")
-    require(
-        len(pad) // 2 <= len(shape),
-        f"Padding length {len(pad)} is more than twice the dimensions of input of shape "
-        f"{list(shape)}",
-    )
+    if len(pad) % 2 != 0:
+        raise RuntimeError(f"Padding length must be divisible by 2, got {list(pad)}")
+    if len(pad) // 2 > len(shape):
+        raise RuntimeError(
+            f"Padding length {len(pad)} is more than twice the dimensions of input of shape "
+            f"{list(shape)}"
+        )
     pairs = tuple(zip(pad[::2], pad[1::2], strict=True))[::-1]
     size = shape[len(shape) - len(pairs) :]
     left = [
         n + min(before, 0) + min(after, 0) for n, (before, after) in zip(size, pairs, strict=True)
     ]
     if mode == "constant":
-        require(
-            min(left, default=0) >= 0,
-            f"pad(): {list(pad)} crops more than there is in input of shape {list(shape)}",
-        )
+        if min(left, default=0) < 0:
+            raise RuntimeError(
+                f"pad(): {list(pad)} crops more than there is in input of shape {list(shape)}"
+            )
     else:
         _check_border(shape, pad, pairs, mode, left)
     padded = [n + sum(pair) for n, pair in zip(size, pairs, strict=True)]
@@ -95,24 +93,23 @@ def _check_border(
     left: list[int],
 ) -> None:
     """Raise unless there are as many elements as a border is to be made of."""
-    require(
-        mode in tape.MODES,
-        f"Unrecognised padding mode {mode}; use constant, reflect, replicate or circular",
-        NotImplementedError,
-    )
-    require(
-        1 <= len(pairs) <= 3 and len(shape) in (len(pairs) + 1, len(pairs) + 2),
-        f"pad(): mode {mode!r} pads the last 1, 2 or 3 dimensions of an input with one or two "
-        f"dimensions more, got pad {list(pad)} and input of shape {list(shape)}",
-        NotImplementedError,
-    )
+    if mode not in tape.MODES:
+        raise NotImplementedError(
+            f"Unrecognised padding mode {mode}; use constant, reflect, replicate or circular"
+        )
+    if not (1 <= len(pairs) <= 3 and len(shape) in (len(pairs) + 1, len(pairs) + 2)):
+        raise NotImplementedError(
+            f"pad(): mode {mode!r} pads the last 1, 2 or 3 dimensions of an input with one or two "
+            f"dimensions more, got pad {list(pad)} and input of shape {list(shape)}"
+        )
     for n, rest, (before, after) in zip(shape[-len(pairs) :], left, pairs, strict=True):
         most = {"reflect": n - 1, "circular": rest, "replicate": max(before, after)}[mode]
-        require(
-            max(before, after) <= most and rest > 0,
-            f"pad(): padding ({before}, {after}) must be at most {most} for mode {mode!r} and a "
-            f"dimension of {n} elements, and leave some of them",
-        )
+        if not (max(before, after) <= most and rest > 0):
+            raise RuntimeError(
+                f"pad(): padding ({before}, {after}) must be at most {most} for mode "
+                f"{mode!r} and a "
+                f"dimension of {n} elements, and leave some of them"
+            )
 
 
 explain_errors(globals(), quiet=False)

@@ -16,7 +16,7 @@ from ...tensor.arguments import as_integer
 from ...tensor.base import TensorBase
 from ...tensor.dispatch import apply, quantized
 from ...tensor.wrong_arguments import explain_errors
-from .checks import require, require_tensor, tuple_of
+from .checks import require_tensor, tuple_of
 
 __all__ = [
     "avg_pool1d",
@@ -100,11 +100,11 @@ def _check_windows(
     ceil_mode: bool,
 ) -> None:
     """Raise unless there is a window in the input; what is right is remembered."""
-    require(
-        all(2 * p <= k for p, k in zip(padding, kernel, strict=True)),
-        f"{function}(): padding must be at most half of kernel_size, got padding {list(padding)} "
-        f"and kernel_size {list(kernel)}",
-    )
+    if not all(2 * p <= k for p, k in zip(padding, kernel, strict=True)):
+        raise RuntimeError(
+            f"{function}(): padding must be at most half of kernel_size, got padding "
+            f"{list(padding)} and kernel_size {list(kernel)}"
+        )
     try:
         pooled_sizes(size, kernel, stride, padding, dilation, ceil_mode)
     except ValueError as error:

@@ -14,7 +14,7 @@ from ...tensor.dispatch import apply, quantized
 from ...tensor.wrong_arguments import explain_errors
 from .adaptive_pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from .antialias import resize_antialiased
-from .checks import require, require_room, require_tensor, shape_text
+from .checks import require_room, require_tensor, shape_text
 
 __all__ = [
     "channel_shuffle",
@@ -50,7 +50,8 @@ def _target_size(
             f"{'size' if wanted is not None else 'scale_factor'} {described(given)}"
         )
     if wanted is not None:
-        require(not recompute, "recompute_scale_factor is not meaningful with size", ValueError)
+        if recompute:
+            raise ValueError("recompute_scale_factor is not meaningful with size")
         return tuple(as_integer(each, "interpolate(): size") for each in values), (None,) * spatial
     factors = tuple(as_number(each, "interpolate(): scale_factor") for each in values)
     if not all(math.isfinite(f) and f > 0 for f in factors):
@@ -213,11 +214,12 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     """
     require_tensor("pixel_shuffle", "input", input)
     r = upscale_factor
-    require(
-        input.ndim >= 3 and r > 0 and input.shape[-3] % (r * r) == 0,
-        "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
-        f"upscale_factor={r}, got input of shape {shape_text(input)}",
-    )
+    if not (input.ndim >= 3 and r > 0 and input.shape[-3] % (r * r) == 0):
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible "
+            "by the square of "
+            f"upscale_factor={r}, got input of shape {shape_text(input)}"
+        )
     *leading, channels, height, width = input.shape
     n = len(leading)
     split = input.reshape(*leading, channels // (r * r), r, r, height, width)
@@ -237,11 +239,11 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     """
     require_tensor("pixel_unshuffle", "input", input)
     r = downscale_factor
-    require(
-        input.ndim >= 3 and r > 0 and input.shape[-2] % r == 0 and input.shape[-1] % r == 0,
-        "pixel_unshuffle expects height and width to be divisible by "
-        f"downscale_factor={r}, got input of shape {shape_text(input)}",
-    )
+    if not (input.ndim >= 3 and r > 0 and input.shape[-2] % r == 0 and input.shape[-1] % r == 0):
+        raise RuntimeError(
+            "pixel_unshuffle expects height and width to be divisible by "
+            f"downscale_factor={r}, got input of shape {shape_text(input)}"
+        )
     *leading, channels, height, width = input.shape
     n = len(leading)
     split = input.reshape(*leading, channels, height // r, r, width // r, r)
@@ -260,12 +262,13 @@ def channel_shuffle(input: Any, groups: int) -> Any:
     [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]
     """
     require_tensor("channel_shuffle", "input", input)
-    require(
-        input.ndim >= 3 and groups > 0 and input.shape[1] % groups == 0,
-        f"channel_shuffle expects input [N, C, *] with C divisible by groups={groups}, got "
-        f"{shape_text(input)}",
-    )
-    batch, channels, *size = input.shape
+    shape = input._array.shape
+    if not (len(shape) >= 3 and groups > 0 and shape[1] % groups == 0):
+        raise RuntimeError(
+            f"channel_shuffle expects input [N, C, *] with C divisible by groups={groups}, got "
+            f"{shape_text(input)}"
+        )
+    batch, channels, *size = shape
     split = input.reshape(batch, groups, channels // groups, *size)
     return split.transpose(1, 2).reshape(batch, channels, *size)
 

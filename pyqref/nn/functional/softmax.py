@@ -9,7 +9,7 @@ from ...tape import gated
 from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
 from ...tensor.wrong_arguments import explain_errors
-from .checks import require, require_floating, require_same_dtype, require_tensor, shape_text
+from .checks import require_floating, require_same_dtype, require_tensor, shape_text
 
 __all__ = ["glu", "gumbel_softmax", "log_softmax", "prelu", "softmax", "softmin"]
 
@@ -23,9 +23,10 @@ def _dimension(function: str, input: Any, dim: int | None) -> int:
             stacklevel=5,
         )
         dim = 0 if input.ndim in (0, 1, 3) else 1
-    if not -max(input.ndim, 1) <= dim < max(input.ndim, 1):
+    ndim = input._array.ndim or 1
+    if not -ndim <= dim < ndim:
         raise IndexError(
-            f"{function}(): dim must be in [{-max(input.ndim, 1)}, {max(input.ndim, 1) - 1}] "
+            f"{function}(): dim must be in [{-ndim}, {ndim - 1}] "
             f"for input of shape {shape_text(input)}, got {dim}"
         )
     return dim
@@ -37,7 +38,7 @@ def _along(function: str, operation: Any, input: Any, dim: int | None, dtype: An
     if dtype is not None:
         input = input.to(dtype)
     require_floating(function, "input", input)
-    if input.ndim == 0:
+    if input._array.ndim == 0:
         return apply(operation, input.reshape(1), 0).reshape(())
     return apply(operation, input, dim)
 
@@ -118,12 +119,13 @@ def glu(input: Any, dim: int = -1) -> Any:
     [1.5, 4.0]
     """
     require_floating("glu", "input", input)
-    require(input.ndim > 0, "glu does not support 0-dimensional tensors")
+    if input.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
     dim = _dimension("glu", input, dim)
-    require(
-        input.shape[dim] % 2 == 0,
-        f"Halving dimension must be even, but dimension {dim} is size {input.shape[dim]}",
-    )
+    if input.shape[dim] % 2 != 0:
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {dim} is size {input.shape[dim]}"
+        )
     return apply(gated.Glu, input, dim)
 
 
@@ -145,12 +147,11 @@ def prelu(input: Any, weight: Any) -> Any:
     shape, of_weight = input.shape, weight.shape
     channels = shape[1] if len(shape) > 1 else (shape[0] if shape else 1)
     if of_weight not in ((), (1,), (channels,)):
-        require(
-            False,
+        raise RuntimeError(
             f"prelu(): weight must have 1 element or {channels}, one for each channel of input, "
-            f"got shape {shape_text(weight)}",
+            f"got shape {shape_text(weight)}"
         )
     return apply(gated.Prelu, input, weight)
 
 
-explain_errors(globals())
+explain_errors(globals(), quiet=False)

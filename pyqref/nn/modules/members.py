@@ -157,9 +157,12 @@ class Members:
         """Reached only if ``name`` is no ordinary attribute."""
         own = self.__dict__
         if "_modules" in own:  # made last: before Module.__init__() there is none of the three
-            for members in (own["_parameters"], own["_buffers"], own["_modules"]):
-                if name in members:
-                    return members[name]
+            if name in (members := own["_modules"]):
+                return members[name]
+            if name in (members := own["_parameters"]):
+                return members[name]
+            if name in (members := own["_buffers"]):
+                return members[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 from pyqref.dtypes import dtype as Dtype
 from pyqref.numerics.elementwise import Grid
-from pyqref.tensor.quantized import make_per_tensor, make_quantized
+from pyqref.tensor.quantized import make_quantized
+from pyqref.tensor.quantized.quantizer import per_tensor_quantizer
 
 __all__ = ["grid_of", "output_grid", "same_grid", "tensor_on"]
 
@@ -26,7 +27,8 @@ def grid_of(tensor: Any) -> Grid:
 
 def tensor_on(integers: Any, grid: Grid, dtype: Dtype) -> Any:
     """The tensor of these integers on a grid."""
-    return make_per_tensor(integers, grid.scale, grid.zero_point, dtype)
+    quantizer = per_tensor_quantizer(dtype, float(grid.scale), int(grid.zero_point))
+    return make_quantized(integers, quantizer)
 
 
 def same_grid(integers: Any, like: Any) -> Any:

@@ -11,12 +11,11 @@ from pyqref.numerics.elementwise import Grid
 from pyqref.tensor.quantized.other_arithmetic import keeps_engine
 
 from .checks import (
+    output_quantizer,
     require_float,
     require_number,
-    require_output_parameters,
     require_per_tensor,
 )
-from .grid import output_grid
 
 __all__ = [
     "normalized_grid",
@@ -38,7 +37,7 @@ def normalized_grid(name: str, x: Any, scale: Any, zero_point: Any) -> Grid:
     """The grid of the result of normalizing ``x``."""
     require_per_tensor(name, x)
     keeps_engine(name)
-    return output_grid(*require_output_parameters(name, scale, zero_point, x.dtype), x.dtype)
+    return output_quantizer(name, scale, zero_point, x.dtype).grid
 
 
 def require_eps(name: str, eps: Any) -> float:
@@ -52,9 +51,9 @@ def require_eps(name: str, eps: Any) -> float:
 def require_parameter(name: str, label: str, tensor: Any, shape: tuple[int, ...]) -> np.ndarray:
     """The array of a float32 tensor of this shape."""
     require_float(name, tensor, label)
-    if tuple(tensor.shape) != shape:
-        raise RuntimeError(f"{name}: {label} must have shape {shape}, got {tuple(tensor.shape)}")
-    array: np.ndarray = tensor.detach()._array
+    array: np.ndarray = tensor._array
+    if array.shape != shape:
+        raise RuntimeError(f"{name}: {label} must have shape {shape}, got {array.shape}")
     return array
 
 

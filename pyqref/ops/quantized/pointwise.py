@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
-from pyqref._kernels.parts import MOST, by_parts, parts
-from pyqref._kernels.reductions import in_halves
+from pyqref._kernels.layout import contiguous, laid_as
+from pyqref._kernels.parts import MOST, by_parts
 from pyqref.backends import quantized as settings
 from pyqref.numerics import activation
-from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
+from pyqref.numerics.affine import quantize_per_tensor
 from pyqref.numerics.elementwise import Grid
+from pyqref.numerics.exponential import exp_below
+from pyqref.numerics.float_softmax import PLACES, sum_by_halves, sums_of_places
 from pyqref.tensor.arguments import described
 from pyqref.tensor.base import TensorBase, wrap
 from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
@@ -286,7 +288,7 @@ def _of_bytes(
 
 
 def softmax(qx: Any, dim: int, output_scale: float, output_zero_point: int) -> Any:
-    r"""Softmax along ``dim`` (equation ``eq-softmax``) on a grid of its own.
+    r"""Softmax along ``dim`` (equation ``eq-float-softmax``) on a grid of its own.
 
     Parameters
     ----------
@@ -310,16 +312,28 @@ def softmax(qx: Any, dim: int, output_scale: float, output_zero_point: int) -> A
     out = _out(name, qx, output_scale, output_zero_point)
     dim = require_axis(name, "dim", dim, qx.dim())
 
+    if not qx.dim():
+        return make_quantized(quantize_per_tensor(np.ones((), np.float32), *out.grid), out)
+
+    axes = range(qx.dim())
+    order = (*axes[:dim], *axes[dim + 1 :], dim)
+    back = (*axes[:dim], axes[-1], *axes[dim:-1])
+
     def real(q: np.ndarray) -> np.ndarray:
-        return dequantize_per_tensor(q, qx.q_scale(), qx.q_zero_point())
+        return _kernels.dequantize_per_tensor(q, qx.q_scale(), qx.q_zero_point())
 
     def run(q: np.ndarray) -> np.ndarray:
-        result = activation.softmax(real(q), dim) if q.ndim else np.ones((), np.float32)
-        return quantize_per_tensor(result, *out.grid)
+        rows = contiguous(q.transpose(order))  # bytes are moved in less time than floats
+        y: Any = _kernels.softmax(real(rows), -1)
+        return laid_as(q, _kernels.quantize_per_tensor(y, *out.grid).transpose(back))
 
-    if qx.dim() and qx.shape[dim] > MOST:
+    if qx._array.shape[dim] > _LONG:
         return make_quantized(_long_softmax(real, qx._array, dim, out.grid), out)
-    return make_quantized(by_parts(run, qx._array, whole=(dim,)), out)
+    return make_quantized(by_parts(run, qx._array, whole=(dim,), most=_LONG), out)
+
+
+#: Elements whose real numbers are held at a time.
+_LONG = 1 << 16
 
 
 def _long_softmax(
@@ -327,37 +341,30 @@ def _long_softmax(
 ) -> np.ndarray:
     """Softmax along an axis that is too long to be real numbers as a whole.
 
-    The exponentials are added up in NumPy's order.
+    The exponentials are added up as in ``eq-sum-of-places``.
     """
     result = np.empty_like(q)
-    for at in parts(q, whole=(axis,)):
-        _softmax_of_line(real, q[at], result[at], axis, grid)
+    lines, results = np.moveaxis(q, axis, -1), np.moveaxis(result, axis, -1)
+    for place in np.ndindex(lines.shape[:-1]):
+        _softmax_of_line(real, lines[place], results[place], grid)
     return result
 
 
 def _softmax_of_line(
-    real: Callable[[np.ndarray], np.ndarray],
-    q: np.ndarray,
-    result: np.ndarray,
-    axis: int,
-    grid: Grid,
+    real: Callable[[np.ndarray], np.ndarray], q: np.ndarray, result: np.ndarray, grid: Grid
 ) -> None:
-    largest = real(q.max(axis, keepdims=True)).astype(np.float64)
+    largest = real(q.max(keepdims=True))  # the scale is positive
 
-    def along(first: int, stop: int) -> tuple[slice, ...]:
-        return (*(slice(None),) * axis, slice(first, stop))
+    def powers(first: int) -> np.ndarray:
+        return exp_below(real(q[first : first + MOST]) - largest)
 
-    def powers(first: int, stop: int) -> np.ndarray:
-        return np.exp(real(q[along(first, stop)]) - largest)
-
-    def total(first: int, stop: int) -> np.ndarray:
-        return powers(first, stop).sum(axis, keepdims=True)
-
-    whole = in_halves(total, 0, q.shape[axis])
-    for first in range(0, q.shape[axis], MOST):
-        stop = first + MOST
-        y = (powers(first, stop) / whole).astype(np.float32)
-        result[along(first, stop)] = quantize_per_tensor(y, *grid)
+    places = np.zeros((1, PLACES), np.float32)
+    for first in range(0, q.size, MOST):
+        places = sums_of_places(powers(first)[np.newaxis], places)
+    inverse = np.float32(1) / sum_by_halves(places)[0]
+    for first in range(0, q.size, MOST):
+        y = powers(first) * inverse
+        result[first : first + MOST] = _kernels.quantize_per_tensor(y, *grid)
 
 
 def dropout(

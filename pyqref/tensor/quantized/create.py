@@ -106,6 +106,11 @@ def _quantize_each(inputs: Any, scales: Any, zero_points: Any, dtype: dtype_) ->
 
 def _plain_parameters(scale: Any, zero_point: Any) -> tuple[float, int]:
     """Scale and zero point as a float and an int."""
+    if isinstance(scale, TensorBase) and isinstance(zero_point, TensorBase):
+        given, point = scale._array, zero_point._array
+        are_plain = given.dtype == np.float32 and point.dtype.kind == "i"
+        if are_plain and given.size == point.size == 1 and not zero_point.is_quantized:
+            return given.item(), point.item()
     number = as_number(scale, "scale")
     if isinstance(scale, TensorBase):
         number = float(np.float32(number))

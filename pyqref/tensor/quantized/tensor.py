@@ -18,7 +18,6 @@ from ...tape import Array
 from .. import conversion, indexing
 from ..arguments import as_number, described
 from ..base import TensorBase, quantized_leaf, set_quantized_type, wrap, wrap_quantized
-from ..dispatch import mark_view
 from ..printing import array_text, ends, tensor_repr, with_suffixes
 from ..storing import require_apart, require_own_places
 from ..tensor import Tensor
@@ -27,7 +26,6 @@ from .assigning import numbers_of, put_numbers
 from .quantizer import (
     PerChannelQuantizer,
     PerTensorQuantizer,
-    Quantizer,
     memory_order,
     per_channel_quantizer,
     per_tensor_quantizer,
@@ -147,6 +145,8 @@ class QuantizedTensor(Tensor):
         """
         if self.dtype.bits < 8:
             return wrap(pack_bits(self._array.reshape(1, -1), self.dtype.bits)[0])
+        if self._array.flags.c_contiguous:
+            return wrap(self._array.copy())
         order = memory_order(self._array)
         integers = np.array(self._array.transpose(order), order="C").transpose(np.argsort(order))
         return wrap(integers)
@@ -343,13 +343,6 @@ def _storage(array: Any, dtype: dtype_) -> Array:
             f"got {array.dtype.name}"
         )
     return array
-
-
-def view_of(source: Any, array: Array, quantizer: Quantizer) -> Any:
-    """A quantized tensor on a view of the integers of ``source``."""
-    result = make_quantized(array, quantizer)
-    mark_view(result, source)
-    return result
 
 
 def quantized_repr(tensor: Any) -> str:

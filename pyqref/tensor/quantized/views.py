@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -16,10 +17,10 @@ from ...dtypes import per_channel_affine_float_qparams
 from ...tape import Operation
 from ...tape import shape as shapes
 from ...tape.indexing import Index, IndexSelect, Slice, TakeAlong
-from ..dispatch import quantized_implementation
+from ..base import wrap_quantized
+from ..dispatch import mark_view, quantized_implementation
 from .operations import run_operation
-from .quantizer import PerChannelQuantizer, Quantizer
-from .tensor import view_of
+from .quantizer import PerChannelQuantizer, PerTensorQuantizer, Quantizer
 
 __all__: list[str] = []
 
@@ -34,14 +35,17 @@ def _lost(operation: str, quantizer: PerChannelQuantizer) -> RuntimeError:
 
 def _view(operation: type[Operation], follow: Callable[..., Quantizer]) -> Callable[..., Any]:
     """Register ``operation``; ``follow(quantizer, shape, *args)`` is the view's quantizer."""
+    compute = operation.compute if operation.computes else partial(run_operation, operation)
 
     @quantized_implementation(operation)
     def run(tensor: Any, *args: Any) -> Any:
-        array = run_operation(operation, tensor._array, *args)
-        quantizer = tensor._quantizer
-        if isinstance(quantizer, PerChannelQuantizer):
-            quantizer = follow(quantizer, tensor._array.shape, *args)
-        return view_of(tensor, array, quantizer)
+        source, quantizer = tensor._array, tensor._quantizer
+        array = compute(source, *args)
+        if type(quantizer) is not PerTensorQuantizer:
+            quantizer = follow(quantizer, source.shape, *args)
+        result = wrap_quantized(array, quantizer)
+        mark_view(result, tensor)
+        return result
 
     return run
 

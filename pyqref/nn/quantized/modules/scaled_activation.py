@@ -261,7 +261,7 @@ class Sigmoid(nn.Sigmoid):
 
 
 class Softmax(nn.Softmax):
-    r"""Softmax on integers (equation ``eq-softmax``).
+    r"""Softmax on integers (equation ``eq-float-softmax``).
 
     Parameters
     ----------
