@@ -186,8 +186,7 @@ def float_layer(
 ) -> tuple[FloatArray, list[FloatArray], FloatArray, FloatArray | None]:
     r"""One layer of floats: :func:`recurrent_layer`, whose projection is a float32 product.
 
-    Equation ``eq-recurrent-layer``, with ``eq-float-product`` of the hidden states, from the bias
-    on: :math:`P(h) = b + h W^T`.
+    The product is that of ``eq-float-product``, from the bias on: :math:`P(h) = b + h W^T`.
 
     Parameters
     ----------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pyqref import _kernels
@@ -43,10 +45,10 @@ class Attention(Operation):
             scores += bias
         if self.is_causal:
             scores[..., np.triu(np.ones(scores.shape[-2:], np.bool_), 1)] = -np.inf
-        weights = _kernels.softmax(scores, -1)
+        weights: Any = _kernels.softmax(scores, -1)
         if bias is not None:
             weights[np.isneginf(scores).all(axis=-1)] = 0
-        grad = product(grads[0], value.swapaxes(-1, -2))
+        grad: Any = product(grads[0], value.swapaxes(-1, -2))
         grad = _kernels.softmax_gradient(grad, weights, -1)
         return (
             product(grad, key) * self.scale if self.needs[0] else None,

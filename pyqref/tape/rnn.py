@@ -161,9 +161,8 @@ class LstmLayer(Operation):
             raw = output
             if keeps:
                 gates += from_hidden
-                h_before, c_before = (
-                    before(*each, batch_sizes, reverse) for each in ((h0, output), (c0, c_after))
-                )
+                h_before = before(h0, output, batch_sizes, reverse)
+                c_before = before(c0, c_after, batch_sizes, reverse)
         else:
             output = np.empty((len(x), h0.shape[1]), dtype=gates.dtype)
             h_before, c_before, c_after, raw = (

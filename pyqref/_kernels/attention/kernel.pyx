@@ -5,9 +5,7 @@ from libc.stdlib cimport free, malloc
 from pyqref._kernels._outputs cimport OF_FLOAT32, require_output
 from pyqref._kernels._parallel cimport is_ending, parallel_for, useful_threads
 from pyqref._kernels.cache cimport next_line, scratch_of_all, scratch_step
-from pyqref._kernels.product.float_tile cimport (
-    PANEL, pack_rows, pack_transposed, packed_size,
-)
+from pyqref._kernels.product.float_tile cimport pack_rows, pack_transposed, packed_size
 
 cdef extern from "attention/rows.h":
     ctypedef struct Head:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class FloatLayer(NamedTuple):
     outputs: FloatArray
     states: list[FloatArray]
     from_hidden: FloatArray
-    cells: FloatArray | None
+    cells: Any  # of an LSTM an array, else None
 
 
 def recurrent_floats(

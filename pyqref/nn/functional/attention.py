@@ -121,7 +121,9 @@ def _is_covered(query: Any, key: Any, value: Any, bias: Any) -> bool:
     shape = (*query.shape[:-1], key.shape[-2])
     if bias is not None and not _broadcasts(tuple(bias.shape), shape):
         return False
-    arrays = [None if each is None else each._array for each in (query, key, value, bias)]
+    arrays: list[Any] = [
+        None if each is None else each._array for each in (query, key, value, bias)
+    ]
     return _kernels.is_attention_covered(*arrays)
 
 
