@@ -22,13 +22,6 @@ typedef struct {
     ptrdiff_t score_row;
 } Head;
 
-static void scale_row(const float *x, float factor, float *out, ptrdiff_t n) {
-    const f32v by = set_f32(factor);
-    ptrdiff_t i = 0;
-    for (; i + SIMD_LANES <= n; i += SIMD_LANES) store_f32(out + i, mul_f32(load_f32(x + i), by));
-    if (i < n) put(out + i, mul_f32(take(x + i, n - i), by), n - i);
-}
-
 /* Powers of the scores of a query, in their place, and what is to be multiplied by the sum of their
  * products; keys at which it does not look have a power of 0. */
 static float raise(const Head *h, ptrdiff_t row, float *scores) {
