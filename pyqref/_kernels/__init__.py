@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .activations import prelu as prelu
     from .activations import softmax as softmax
     from .activations import softmax_gradient as softmax_gradient
+    from .attention import attend as attend
+    from .attention import is_attention_covered as is_attention_covered
     from .channels import gradient_of_columns as gradient_of_columns
     from .channels import gradient_of_normalized as gradient_of_normalized
     from .channels import gradient_of_rows as gradient_of_rows
@@ -93,6 +95,7 @@ if TYPE_CHECKING:
     from .recurrent import gru_step as gru_step
     from .recurrent import lstm_step as lstm_step
     from .recurrent import recurrent_cell as recurrent_cell
+    from .recurrent import recurrent_floats as recurrent_floats
     from .recurrent import recurrent_layer as recurrent_layer
     from .recurrent import recurrent_loop as recurrent_loop
     from .recurrent import rnn_step as rnn_step
@@ -128,6 +131,7 @@ __getattr__ = on_first_use(
             "softmax",
             "softmax_gradient",
         ),
+        ".attention": ("attend", "is_attention_covered"),
         ".channels": (
             "gradient_of_columns",
             "gradient_of_normalized",
@@ -200,6 +204,7 @@ __getattr__ = on_first_use(
             "gru_step",
             "lstm_step",
             "recurrent_cell",
+            "recurrent_floats",
             "recurrent_layer",
             "recurrent_loop",
             "rnn_step",
@@ -304,6 +309,7 @@ __all__ = [
     "prepare_conv_transpose",
     "quantize_per_channel",
     "quantize_per_tensor",
+    "recurrent_floats",
     "recurrent_layer",
     "recurrent_loop",
     "relu",

@@ -72,9 +72,16 @@ def unpack_bits(packed: IntArray, bits: int) -> IntArray:
     [[1, 2, 15, 0]]
     """
     packed = np.asarray(packed, np.uint8)
-    shifts = (np.arange(8 // bits) * bits).astype(np.uint8)
-    parts = (packed[:, :, None] >> shifts) & np.uint8(2**bits - 1)
-    return parts.reshape(packed.shape[0], packed.shape[1] * (8 // bits))
+    number = 8 // bits
+    if number == 1:
+        return packed
+    # All at once, in words of as many bytes: integer k, at bit k b, belongs at bit 8 k.
+    words = packed.astype(f"<u{number}")
+    spread = words.copy()
+    for k in range(1, number):
+        spread |= words << words.dtype.type(k * (8 - bits))
+    spread &= words.dtype.type(sum((2**bits - 1) << 8 * k for k in range(number)))
+    return spread.view(np.uint8)
 
 
 def bits_of_row(bits: int) -> type[np.floating]:

@@ -8,7 +8,14 @@ from .exponential import exp_below
 from .logarithm import log
 from .types import FloatArray
 
-__all__ = ["log_softmax", "log_softmax_gradient", "softmax", "softmax_gradient", "sum_of_rows"]
+__all__ = [
+    "largest_of_rows",
+    "log_softmax",
+    "log_softmax_gradient",
+    "softmax",
+    "softmax_gradient",
+    "sum_of_rows",
+]
 
 #: Sums are made side by side in so many places, and then added by halves.
 PLACES = 16
@@ -61,8 +68,14 @@ def sum_by_halves(places: FloatArray) -> FloatArray:
     return places
 
 
-def _largest(x: FloatArray) -> FloatArray:
-    """Return the largest number of each row; nan is left out."""
+def largest_of_rows(x: FloatArray) -> FloatArray:
+    """Return the largest number of each row of ``x`` ``(rows, n)``; nan is left out.
+
+    Examples
+    --------
+    >>> largest_of_rows(np.float32([[1, np.nan, 3]])).tolist()
+    [[3.0]]
+    """
     return np.fmax.reduce(x, axis=1, keepdims=True, initial=_f32(-np.inf))
 
 
@@ -79,7 +92,7 @@ def softmax(x: FloatArray) -> FloatArray:
     [[0.5, 0.5, 0.0]]
     """
     with np.errstate(all="ignore"):
-        powers = exp_below(x - _largest(x))
+        powers = exp_below(x - largest_of_rows(x))
         return np.asarray(powers * (_f32(1) / sum_of_rows(powers)))
 
 
@@ -96,7 +109,7 @@ def log_softmax(x: FloatArray) -> FloatArray:
     [[-1000.0, 0.0]]
     """
     with np.errstate(all="ignore"):
-        least = x - _largest(x)
+        least = x - largest_of_rows(x)
         return np.asarray(least - log(sum_of_rows(exp_below(least))))
 
 

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from .exponential import sigmoid, tanh
+from .float_product import float_product
 from .types import FloatArray
 
-__all__ = ["gru_step", "lstm_step", "recurrent_layer", "rnn_step", "steps"]
+__all__ = ["float_layer", "gru_step", "lstm_step", "recurrent_layer", "rnn_step", "steps"]
 
 
 def lstm_step(
@@ -172,3 +173,58 @@ def recurrent_layer(
             state[...] = new
         outputs[rows] = after[0]
     return outputs, states
+
+
+def float_layer(
+    kind: str,
+    from_input: FloatArray,
+    weight: FloatArray,
+    bias: FloatArray | None,
+    states: Sequence[FloatArray],
+    batch_sizes: Sequence[int],
+    reverse: bool = False,
+) -> tuple[FloatArray, list[FloatArray], FloatArray, FloatArray | None]:
+    r"""One layer of floats: :func:`recurrent_layer`, whose projection is a float32 product.
+
+    The product is that of ``eq-float-product``, from the bias on: :math:`P(h) = b + h W^T`.
+
+    Parameters
+    ----------
+    weight, bias
+        Of the hidden states: ``(gates * H, H)`` and ``(gates * H,)``, or None.
+
+    Returns
+    -------
+    outputs, states
+        As of :func:`recurrent_layer`.
+    from_hidden, cells
+        P(h) before each step, and of an LSTM c after each, below each other as ``outputs``.
+
+    Examples
+    --------
+    >>> zeros, ones = np.zeros((2, 3), np.float32), np.ones((1, 1), np.float32)
+    >>> weight = np.zeros((3, 1), np.float32)
+    >>> float_layer("GRU", zeros, weight, None, [ones], [1, 1])[0].tolist()
+    [[0.5], [0.25]]
+    """
+    rows = iter(list(steps(batch_sizes, reverse)))
+    from_hidden = np.empty((len(from_input), len(weight)), np.float32)
+    cells = np.empty((len(from_input), states[0].shape[1]), np.float32) if kind == "LSTM" else None
+    at = slice(0)
+
+    def project(hidden: FloatArray) -> FloatArray:
+        nonlocal at
+        at, _ = next(rows)
+        from_hidden[at] = float_product(hidden, weight.T, bias)
+        return from_hidden[at]
+
+    def lstm(x: FloatArray, h: FloatArray, cell: FloatArray) -> tuple[FloatArray, FloatArray]:
+        hidden, new = lstm_step(x, h, cell)
+        if cells is not None:
+            cells[at] = new
+        return hidden, new
+
+    outputs, ends = recurrent_layer(
+        kind, from_input, project, states, batch_sizes, reverse, lstm=lstm
+    )
+    return outputs, ends, from_hidden, cells

@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from pyqref import _kernels
+
 from .operation import Array, Operation
 from .sums import total
 
@@ -34,7 +36,7 @@ class AdaptiveAvgPool(Operation):
     """``AdaptiveAvgPool(x, output_size)``: the mean of each window.
 
     A window is a product of intervals, so its mean is a mean of means: one matrix
-    product for each axis.
+    product for each axis, or where windows are equal and side by side a sum.
     """
 
     def forward(self, x: Array, output_size: tuple[int, ...]) -> Array:
@@ -45,25 +47,45 @@ class AdaptiveAvgPool(Operation):
             axes = tuple(range(x.ndim - spatial, x.ndim))
             return total(x, axes, True, math.prod(self.size))
         # Where there are as many windows as elements, each is its own mean, whatever is beside it.
-        self.matrices = {
-            axis: averaging_matrix(length, count, x.dtype)
-            for axis, (length, count) in enumerate(
-                zip(self.size, output_size, strict=True), -spatial
-            )
-            if length != count
+        self.counts = {
+            axis: count
+            for axis, count in enumerate(output_size, -spatial)
+            if x.shape[axis] != count
         }
-        for axis, matrix in self.matrices.items():
-            x = _along(x, axis, matrix.T)
-        return np.ascontiguousarray(x) if self.matrices else x.copy(order="C")
+        numbers, given = 1, x
+        for axis, count in self.counts.items():
+            length = x.shape[axis]
+            if count and length % count == 0:
+                x = _sums_of_equal(np.ascontiguousarray(x), x.ndim + axis, count)
+                numbers *= length // count
+            else:
+                x = _along(x, axis, averaging_matrix(length, count, x.dtype).T)
+        if numbers > 1:
+            x /= x.dtype.type(numbers)
+        return x.copy(order="C") if x is given else np.ascontiguousarray(x)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         grad = grads[0]
         if self.whole:
             leading = grad.shape[: -len(self.size)]
             return (np.broadcast_to(grad / np.prod(self.size).item(), (*leading, *self.size)),)
-        for axis, matrix in self.matrices.items():
-            grad = _along(grad, axis, matrix)
+        for axis, count in self.counts.items():
+            grad = _along(grad, axis, averaging_matrix(self.size[axis], count, grad.dtype))
         return (grad,)
+
+
+def _sums_of_equal(x: Array, axis: int, count: int) -> Array:
+    """Sum over each of ``count`` equal parts of an axis."""
+    shape, step = x.shape, x.shape[axis] // count
+    rest = math.prod(shape[axis + 1 :])
+    groups = x.reshape(math.prod(shape[:axis]) * count, step, rest)
+    if rest > 1:
+        y = _kernels.totals_of_columns(groups)
+    else:
+        y = groups[:, 0].copy()
+        for place in range(1, step):
+            y += groups[:, place]
+    return y.reshape(*shape[:axis], count, *shape[axis + 1 :])
 
 
 def _along(x: Array, axis: int, matrix: Array) -> Array:

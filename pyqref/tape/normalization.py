@@ -189,8 +189,8 @@ class GroupNorm(Operation):
         wide = np.repeat(1 / np.sqrt(variance.astype(np.float64) + eps), repeated)
         factor = scale = wide.astype(x.dtype)
         if weight is not None:
-            scale = (wide * np.tile(weight, batch)).astype(x.dtype)
-        shift = np.zeros_like(factor) if bias is None else np.tile(bias, batch)
+            scale = (wide * _of_samples(weight, batch)).astype(x.dtype)
+        shift = np.zeros_like(factor) if bias is None else _of_samples(bias, batch)
         self.groups = batch * num_groups, size
         self.save(x, center, factor, scale, weight)
         y = _kernels.scale_channels(_lines(x), scale, shift, False, center)
@@ -209,7 +209,7 @@ class GroupNorm(Operation):
             means = []
             for each in (sums, products):
                 if weight is not None:
-                    each = each * np.tile(weight, len(saved))
+                    each = each * _of_samples(weight, len(saved))
                 mean = each.reshape(groups, repeated).sum(axis=1, dtype=np.float64) / np.float64(
                     size
                 )
@@ -221,6 +221,11 @@ class GroupNorm(Operation):
             for each in (products, sums)
         )
         return of_x, None, of_weight, of_bias
+
+
+def _of_samples(values: Array, batch: int) -> Array:
+    """A number for each channel of each sample."""
+    return values if batch == 1 else np.tile(values, batch)
 
 
 def _lines(x: Array) -> Array:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
 
 import numpy as np
 
 from pyqref import _kernels
-from pyqref._kernels.layout import PART
-from pyqref._kernels.parts import parts
 from pyqref.numerics.windows import inside
 
 from .operation import Array, Operation
@@ -31,6 +29,7 @@ def scatter(grad: Array, axis: int, indices: Array, weights: Array | None, lengt
     return np.moveaxis(np.moveaxis(grad, axis, -1) @ matrix, -1, axis)
 
 
+@functools.lru_cache(maxsize=64)
 def border_indices(length: int, before: int, after: int, mode: str) -> Array:
     """Which element of an axis stands at each place of the padded one.
 
@@ -46,18 +45,21 @@ def border_indices(length: int, before: int, after: int, mode: str) -> Array:
     return index[left : len(index) - right]
 
 
-def _bordered(x: Array, indices: list[Array]) -> Array:
-    """Elements of the last axes of ``x``, one axis after the other; some results at a time."""
-    leading = x.ndim - len(indices)
-    result = np.empty((*x.shape[:leading], *map(len, indices)), x.dtype)
-    for at in parts(result, most=PART):
-        chosen = [index[where] for index, where in zip(indices, at[leading:], strict=True)]
-        key: tuple[Any, ...] = (*at[:leading], chosen[0])
-        some = x[key]
-        for axis, index in enumerate(chosen[1:], leading + 1):
-            some = np.take(some, index, axis)
-        result[at] = some
-    return result
+def _bordered(x: Array, pairs: tuple[tuple[int, int], ...], mode: str) -> Array:
+    """A border of elements of the last axes of ``x``, made axis by axis in a larger copy."""
+    crops = [slice(max(-before, 0), min(after, 0) or None) for before, after in pairs]
+    if mode == "circular":
+        x = x[(..., *crops)]
+    wider = tuple([(max(before, 0), max(after, 0)) for before, after in pairs])
+    y = _kernels.pad(x, wider, 0)
+    for axis, (before, after) in enumerate(wider, -len(wider)):
+        along = np.moveaxis(y, axis, 0)
+        length = len(along)
+        source = before + border_indices(length - before - after, before, after, mode)
+        for places in (slice(before), slice(length - after, length)):
+            for place, element in enumerate(source[places].tolist(), places.start or 0):
+                along[place] = along[element]
+    return y if mode == "circular" else np.ascontiguousarray(y[(..., *crops)])
 
 
 class Pad(Operation):
@@ -77,7 +79,7 @@ class Pad(Operation):
             for axis, pair in enumerate(pairs, -len(pairs)):
                 index = border_indices(x.shape[axis], *pair, mode)
                 self.indices.append(index[:, None])
-            return _bordered(x, [index[:, 0] for index in self.indices])
+            return _bordered(x, pairs, mode)
         self.pairs = pairs
         return _kernels.pad(x, pairs, value)
 

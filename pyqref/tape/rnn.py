@@ -52,6 +52,15 @@ def activated(sums: Array, hidden: int, index: int) -> Array:
     return gates
 
 
+def before(first: Array, after: Array, batch_sizes: tuple[int, ...], reverse: bool) -> Array:
+    """States before each step, of what they are before the first and after each."""
+    result, state = np.empty_like(after), first.copy()
+    for rows, n in steps(batch_sizes, reverse):
+        result[rows] = state[:n]
+        state[:n] = after[rows]
+    return result
+
+
 def lstm_step(from_input: Array, from_hidden: Array, cell: Array) -> tuple[Array, Array]:
     """Hidden state and cell state after a step: in kernels, where these are of float32."""
     if from_input.dtype == from_hidden.dtype == cell.dtype == np.float32:
@@ -144,20 +153,32 @@ class LstmLayer(Operation):
     ) -> tuple[Array, Array, Array]:
         self.batch_sizes, self.reverse = batch_sizes, reverse
         gates, keeps = project(x, w_ih, b_ih, b_hh), any(self.needs)
-        output = np.empty((len(x), h0.shape[1]), dtype=gates.dtype)
-        h_before, c_before, c_after, raw = (
-            np.empty((len(x) if keeps else 0, each.shape[1]), gates.dtype)
-            for each in (h0, c0, c0, c0)
+        found = w_hr is None and _kernels.recurrent_floats(
+            "LSTM", gates, w_hh, None, (h0, c0), batch_sizes, reverse, keeps
         )
-        h, c = h0.copy(), c0.copy()
-        for rows, n in steps(batch_sizes, reverse):
-            z, from_hidden = gates[rows], h[:n] @ w_hh.T
-            shown, new = lstm_step(z, from_hidden, c[:n])
+        if found:
+            output, (h, c), from_hidden, c_after = found
+            raw = output
             if keeps:
-                z += from_hidden
-                h_before[rows], c_before[rows], c_after[rows], raw[rows] = h[:n], c[:n], new, shown
-            output[rows] = shown if w_hr is None else shown @ w_hr.T
-            h[:n], c[:n] = output[rows], new
+                gates += from_hidden
+                h_before = before(h0, output, batch_sizes, reverse)
+                c_before = before(c0, c_after, batch_sizes, reverse)
+        else:
+            output = np.empty((len(x), h0.shape[1]), dtype=gates.dtype)
+            h_before, c_before, c_after, raw = (
+                np.empty((len(x) if keeps else 0, each.shape[1]), gates.dtype)
+                for each in (h0, c0, c0, c0)
+            )
+            h, c = h0.copy(), c0.copy()
+            for rows, n in steps(batch_sizes, reverse):
+                z, from_hidden = gates[rows], h[:n] @ w_hh.T
+                shown, new = lstm_step(z, from_hidden, c[:n])
+                if keeps:
+                    z += from_hidden
+                    h_before[rows], c_before[rows] = h[:n], c[:n]
+                    c_after[rows], raw[rows] = new, shown
+                output[rows] = shown if w_hr is None else shown @ w_hr.T
+                h[:n], c[:n] = output[rows], new
         if keeps:
             gates, tanh_c = activated(gates, c0.shape[1], 2), tanh(c_after)
             self.save(x, w_ih, w_hh, w_hr, gates, h_before, c_before, tanh_c, raw)
@@ -220,20 +241,30 @@ class GruLayer(Operation):
         self.batch_sizes, self.reverse = batch_sizes, reverse
         hidden = h0.shape[1]
         gates, keeps = project(x, w_ih, b_ih), any(self.needs)
-        output = np.empty((len(x), hidden), dtype=gates.dtype)
-        before, candidate = np.empty((2, len(x) if keeps else 0, hidden), gates.dtype)
-        h = h0.copy()
-        for rows, n in steps(batch_sizes, reverse):
-            gate, from_h = gates[rows], project(h[:n], w_hh, b_hh)
-            new = gru_step(gate, from_h, h[:n])
+        found = _kernels.recurrent_floats(
+            "GRU", gates, w_hh, b_hh, (h0,), batch_sizes, reverse, keeps
+        )
+        if found is not None:
+            output, (h,), from_hidden, _ = found
             if keeps:
-                gate[:, : 2 * hidden] += from_h[:, : 2 * hidden]
-                before[rows], candidate[rows] = h[:n], from_h[:, 2 * hidden :]
-            output[rows] = h[:n] = new
+                gates[:, : 2 * hidden] += from_hidden[:, : 2 * hidden]
+                candidate = from_hidden[:, 2 * hidden :]
+                h_before = before(h0, output, batch_sizes, reverse)
+        else:
+            output = np.empty((len(x), hidden), dtype=gates.dtype)
+            h_before, candidate = np.empty((2, len(x) if keeps else 0, hidden), gates.dtype)
+            h = h0.copy()
+            for rows, n in steps(batch_sizes, reverse):
+                gate, from_h = gates[rows], project(h[:n], w_hh, b_hh)
+                new = gru_step(gate, from_h, h[:n])
+                if keeps:
+                    gate[:, : 2 * hidden] += from_h[:, : 2 * hidden]
+                    h_before[rows], candidate[rows] = h[:n], from_h[:, 2 * hidden :]
+                output[rows] = h[:n] = new
         if keeps:
             reset = sigmoid(gates[:, :hidden])
             gates[:, 2 * hidden :] += reset * candidate
-            self.save(x, w_ih, w_hh, activated(gates, hidden, 2), before, candidate)
+            self.save(x, w_ih, w_hh, activated(gates, hidden, 2), h_before, candidate)
         return output, h
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:

@@ -261,6 +261,18 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
         lambda: _kernels.gru_step(reals(2, 18), reals(2, 18), reals(2, 6)),
         {"recurrent_step": (3,)},
     ),
+    "lstm of floats": (
+        "recurrent",
+        lambda: _kernels.recurrent_floats(
+            "LSTM", reals(6, 24), reals(24, 6), None, [reals(2, 6)] * 2, [2, 2, 1, 1], False, True
+        ),
+        {"recurrent_floats": (6, 7, 8, 9, 10)},
+    ),
+    "attention": (
+        "attention",
+        lambda: _kernels.attend(*[reals(2, 5, 4)] * 3, None, False, 1.0),
+        {"attention": (6,)},
+    ),
     "lstm": ("recurrent", lambda: recur("LSTM", 4), {"recurrent_layer": (7, 8, 9, 10, 11)}),
 }
 

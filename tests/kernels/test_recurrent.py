@@ -205,3 +205,29 @@ def test_what_has_no_grid(kernel: str, kind: str) -> None:
     bias[-1] = np.nan
     with pytest.raises(_kernels.NoGridError):
         run(ones, zeros)
+
+
+@pytest.mark.parametrize("kind", GATES)
+@pytest.mark.parametrize("size", [1, 5, 16, 33, 260])
+def test_floats(kernel: str, kind: str, size: int, n_threads: int) -> None:
+    """eq-float-product in a layer, with rows around a tile and depths around a block."""
+    rng, columns = np.random.default_rng(size), GATES[kind] * size
+    weight = rng.standard_normal((columns, size)).astype(np.float32)
+    runs = [([7, 3, 2, 1], False)]
+    if size < 100:
+        runs = [([13, 7, 6, 3, 2, 1, 1], False), ([9, 9, 8, 5], True)]
+    for batch_sizes, reverse in runs:
+        from_input = rng.standard_normal((sum(batch_sizes), columns)).astype(np.float32)
+        states = rng.standard_normal((2, batch_sizes[0], size)).astype(np.float32)
+        used = states[: 2 if kind == "LSTM" else 1]
+        for bias in (None, from_input[0] / 3)[-len(runs) :]:
+            given = kind, from_input, weight, bias, list(used), batch_sizes, reverse
+            expected = recurrent.float_layer(*given)
+            assert _kernels.recurrent_floats(*given, keeps=False) is not None
+            actual = _kernels.recurrent_floats(*given, keeps=True)
+            assert_same_bits(expected[0], actual.outputs)
+            assert_same_bits(expected[2], actual.from_hidden)
+            for one, other in zip(expected[1], actual.states, strict=True):
+                assert_same_bits(one, other)
+            if kind == "LSTM":
+                assert_same_bits(expected[3], actual.cells)

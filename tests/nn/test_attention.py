@@ -88,3 +88,31 @@ def test_bad_heads_and_shapes() -> None:
         nn.MultiheadAttention(4, 2)(*[pyqref.zeros(2, 3)] * 3)
     with pytest.raises(RuntimeError, match="activation should be relu/gelu, not tanh"):
         nn.TransformerEncoderLayer(4, 2, activation="tanh")
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_gradients_are_those_of_products_and_a_softmax(is_causal: bool) -> None:
+    """Of float32 it is one operation, of float64 products and a softmax, each with its gradient.
+
+    The bound: each of four products of at most 9 terms of size 4 at most, and a softmax, have some
+    40 roundings.
+    """
+    arrays = [_normal(2, n, 4).numpy() for n in (7, 9, 9)]
+    bias = None if is_causal else _normal(7, 9).numpy()
+    found = []
+    for dtype in (np.float32, np.float64):
+        given = [pyqref.from_numpy(each.astype(dtype)).requires_grad_() for each in arrays]
+        mask = None if bias is None else pyqref.from_numpy(bias.astype(dtype)).requires_grad_()
+        y = F.scaled_dot_product_attention(*given, mask, is_causal=is_causal)
+        (y * y).sum().backward()
+        found.append([each.grad.numpy() for each in (*given, mask) if each is not None])
+    for single, double in zip(*found, strict=True):
+        assert np.abs(single - double).max() <= 40 * EPS * 4
+
+
+def test_layer_without_weights_gives_the_bias_where_a_query_may_look_nowhere() -> None:
+    """As torch's layer does; with weights those are nan."""
+    layer, x = nn.MultiheadAttention(4, 2), _normal(5, 1, 4)
+    hidden = pyqref.ones(1, 5, dtype=pyqref.bool)
+    y, _ = layer(x, x, x, key_padding_mask=hidden, need_weights=False)
+    assert pyqref.equal(layer.out_proj.bias.expand(5, 1, 4), y)

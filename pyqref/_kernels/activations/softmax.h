@@ -72,41 +72,78 @@ FUNCTION float sum_over(const int what, const float *a, const float *b, float la
     return sum_of_places(sums);
 }
 
+FUNCTION void scale_at(const float *x, f32v factor, float *out, ptrdiff_t i, ptrdiff_t left) {
+    put(out + i, mul_f32(take(x + i, left), factor), left);
+}
+
+/* A row times a number. */
+static void scale_row(const float *x, float factor, float *out, ptrdiff_t n) {
+    const f32v by = set_f32(factor);
+    ptrdiff_t i = 0;
+    for (; i + SIMD_LANES <= n; i += SIMD_LANES) scale_at(x, by, out, i, SIMD_LANES);
+    if (i < n) scale_at(x, by, out, i, n - i);
+}
+
 /* `eq-float-softmax`. */
 static void softmax_row(const float *x, float *out, ptrdiff_t n) {
     const float largest = largest_of(x, n);
-    const f32v inverse = set_f32(1.0f / sum_over(POWERS, x, NULL, largest, out, n));
-    for (ptrdiff_t i = 0; i < n; i += SIMD_LANES) {
-        put(out + i, mul_f32(take(out + i, n - i), inverse), n - i);
+    scale_row(out, 1.0f / sum_over(POWERS, x, NULL, largest, out, n), out, n);
+}
+
+FUNCTION void subtract_at(const float *x, f32v a, f32v b, float *out, ptrdiff_t i,
+                          ptrdiff_t left) {
+    put(out + i, sub_f32(sub_f32(take(x + i, left), a), b), left);
+}
+
+/* `eq-float-log-softmax` of a row whose sum has this logarithm. */
+static void log_softmax_row(const float *x, float largest, float log, float *out, ptrdiff_t n) {
+    const f32v most = set_f32(largest), less = set_f32(log);
+    ptrdiff_t i = 0;
+    for (; i + SIMD_LANES <= n; i += SIMD_LANES) subtract_at(x, most, less, out, i, SIMD_LANES);
+    if (i < n) subtract_at(x, most, less, out, i, n - i);
+}
+
+/* As many rows at a time as a vector has logarithms. */
+static void log_softmax_rows(const float *x, float *out, ptrdiff_t rows, ptrdiff_t n) {
+    float largest[SIMD_LANES], sums[SIMD_LANES];
+    for (; rows > 0; rows -= SIMD_LANES, x += SIMD_LANES * n, out += SIMD_LANES * n) {
+        const ptrdiff_t count = rows < SIMD_LANES ? rows : SIMD_LANES;
+        store_f32(sums, set_f32(1));
+        for (ptrdiff_t i = 0; i < count; ++i) {
+            largest[i] = largest_of(x + i * n, n);
+            sums[i] = sum_over(POWERS, x + i * n, NULL, largest[i], NULL, n);
+        }
+        store_f32(sums, log_of(load_f32(sums)));
+        for (ptrdiff_t i = 0; i < count; ++i) {
+            log_softmax_row(x + i * n, largest[i], sums[i], out + i * n, n);
+        }
     }
 }
 
-/* `eq-float-log-softmax`. */
-static void log_softmax_row(const float *x, float *out, ptrdiff_t n) {
-    const float largest = largest_of(x, n);
-    const f32v log_sum = log_of(set_f32(sum_over(POWERS, x, NULL, largest, NULL, n)));
-    for (ptrdiff_t i = 0; i < n; i += SIMD_LANES) {
-        f32v y = sub_f32(take(x + i, n - i), set_f32(largest));
-        put(out + i, sub_f32(y, log_sum), n - i);
-    }
+FUNCTION void gradient_at(const float *g, const float *y, f32v sum, float *out, ptrdiff_t i,
+                          ptrdiff_t left) {
+    put(out + i, mul_f32(sub_f32(take(g + i, left), sum), take(y + i, left)), left);
+}
+
+FUNCTION void log_gradient_at(const float *g, const float *y, f32v sum, float *out, ptrdiff_t i,
+                              ptrdiff_t left) {
+    put(out + i, sub_f32(take(g + i, left), mul_f32(exp_below(take(y + i, left)), sum)), left);
 }
 
 /* `eq-float-softmax-gradient`. */
 static void softmax_gradient_row(const float *g, const float *y, float *out, ptrdiff_t n) {
     const f32v sum = set_f32(sum_over(PRODUCTS, g, y, 0, NULL, n));
-    for (ptrdiff_t i = 0; i < n; i += SIMD_LANES) {
-        f32v x = sub_f32(take(g + i, n - i), sum);
-        put(out + i, mul_f32(x, take(y + i, n - i)), n - i);
-    }
+    ptrdiff_t i = 0;
+    for (; i + SIMD_LANES <= n; i += SIMD_LANES) gradient_at(g, y, sum, out, i, SIMD_LANES);
+    if (i < n) gradient_at(g, y, sum, out, i, n - i);
 }
 
 /* `eq-float-log-softmax-gradient`. */
 static void log_softmax_gradient_row(const float *g, const float *y, float *out, ptrdiff_t n) {
     const f32v sum = set_f32(sum_over(NUMBERS, g, NULL, 0, NULL, n));
-    for (ptrdiff_t i = 0; i < n; i += SIMD_LANES) {
-        f32v x = mul_f32(exp_below(take(y + i, n - i)), sum);
-        put(out + i, sub_f32(take(g + i, n - i), x), n - i);
-    }
+    ptrdiff_t i = 0;
+    for (; i + SIMD_LANES <= n; i += SIMD_LANES) log_gradient_at(g, y, sum, out, i, SIMD_LANES);
+    if (i < n) log_gradient_at(g, y, sum, out, i, n - i);
 }
 
 #endif

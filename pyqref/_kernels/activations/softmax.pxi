@@ -2,7 +2,7 @@
 
 cdef extern from "activations/softmax.h":
     void softmax_row(const float* x, float* out, Py_ssize_t n) nogil
-    void log_softmax_row(const float* x, float* out, Py_ssize_t n) nogil
+    void log_softmax_rows(const float* x, float* out, Py_ssize_t rows, Py_ssize_t n) nogil
     void softmax_gradient_row(const float* g, const float* y, float* out, Py_ssize_t n) nogil
     void log_softmax_gradient_row(const float* g, const float* y, float* out, Py_ssize_t n) nogil
 
@@ -20,12 +20,15 @@ cdef struct Rows:
 
 cdef void rows_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef const Rows* r = <const Rows*> context
+    cdef Py_ssize_t first = index * r.rows_a_task
+    cdef Py_ssize_t end = min(r.rows, first + r.rows_a_task)
     cdef Py_ssize_t row, at
-    for row in range(index * r.rows_a_task, min(r.rows, (index + 1) * r.rows_a_task)):
+    if r.b == NULL and r.is_log:
+        log_softmax_rows(r.a + first * r.n, r.out + first * r.n, end - first, r.n)
+        return
+    for row in range(first, end):
         at = row * r.n
-        if r.b == NULL and r.is_log:
-            log_softmax_row(r.a + at, r.out + at, r.n)
-        elif r.b == NULL:
+        if r.b == NULL:
             softmax_row(r.a + at, r.out + at, r.n)
         elif r.is_log:
             log_softmax_gradient_row(r.a + at, r.b + at, r.out + at, r.n)

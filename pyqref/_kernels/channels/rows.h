@@ -168,6 +168,14 @@ FUNCTION void add_gradient_step(const NormRows *r, Blocks *sums, Blocks *product
     }
 }
 
+FUNCTION void put_gradient(const NormRows *r, const float *g, const float *x, float *out,
+                           ptrdiff_t i, f32v center, f32v factor, f32v mean, f32v slope,
+                           ptrdiff_t left) {
+    const f32v normal = normal_at(x + i, center, factor, left);
+    const f32v y = sub_f32(sub_f32(scaled_at(r, g, i, left), mean), mul_f32(normal, slope));
+    put_some(out + i, mul_f32(factor, y), left);
+}
+
 /* `eq-float-norm-gradient`. */
 static void gradient_row(const NormRows *r, ptrdiff_t row) {
     const float *x = r->x + row * r->n, *g = r->gradient + row * r->n;
@@ -189,12 +197,10 @@ static void gradient_row(const NormRows *r, ptrdiff_t row) {
     }
     const f32v mean = set_f32(r->has_mean ? mean_of_blocks(&sums, (double)r->n) : 0);
     const f32v slope = set_f32(mean_of_blocks(&products, (double)r->n));
-    for (i = 0; i < r->n; i += SIMD_LANES) {
-        const ptrdiff_t left = r->n - i;
-        const f32v normal = normal_at(x + i, center, factor, left);
-        const f32v y = sub_f32(sub_f32(scaled_at(r, g, i, left), mean), mul_f32(normal, slope));
-        put_some(out + i, mul_f32(factor, y), left);
+    for (i = 0; i + SIMD_LANES <= r->n; i += SIMD_LANES) {
+        put_gradient(r, g, x, out, i, center, factor, mean, slope, SIMD_LANES);
     }
+    if (i < r->n) put_gradient(r, g, x, out, i, center, factor, mean, slope, r->n - i);
 }
 
 /* `eq-float-norm-weight-gradient` of columns from `start` on: `more` gets that of the bias. */

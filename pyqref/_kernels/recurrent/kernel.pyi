@@ -29,3 +29,17 @@ def recurrent_layer(
     outputs: np.ndarray,
     n_threads: int,
 ) -> tuple[float, float, bool]: ...
+def recurrent_floats(
+    kind: int,
+    from_input: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray | None,
+    batch_sizes: np.ndarray,
+    reverse: bool,
+    from_hidden: np.ndarray,
+    hidden: np.ndarray,
+    cell: np.ndarray | None,
+    cells: np.ndarray | None,
+    outputs: np.ndarray,
+    n_threads: int,
+) -> None: ...

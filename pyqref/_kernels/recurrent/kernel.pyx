@@ -3,9 +3,13 @@
 cimport numpy as cnp
 # tracemalloc sees what these give, so that tests see how much scratch a layer takes.
 from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from pyqref._kernels._outputs cimport OF_FLOAT32, ROWS_APART, require_output
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.product.float_tile cimport (
+    PANEL, float_product, pack_transposed, packed_size,
+)
 from pyqref._kernels.product.kernel cimport data_or_null, multiply
 from pyqref._kernels.qgemm.kernel cimport (
     Dynamic, choose_grid, fill_dynamic, take_arrays, use_grid,
@@ -15,6 +19,7 @@ from pyqref._kernels.simd.primitives cimport *
 
 include "steps.pxi"
 include "layer.pxi"
+include "floats.pxi"
 
 
 def recurrent_step(

@@ -7,7 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pyqref import _kernels
+
+from ...tape.attention import Attention
 from ...tensor.base import wrap
+from ...tensor.dispatch import apply
 from ...tensor.joining import cat
 from ...tensor.wrong_arguments import explain_errors
 from .checks import require, require_floating, shape_text
@@ -94,12 +98,14 @@ def scaled_dot_product_attention(
         repeats = query.shape[-3] // key.shape[-3]
         key = key.repeat_interleave(repeats, -3)
         value = value.repeat_interleave(repeats, -3)
-    if is_causal:
-        attn_mask = causal_mask(query.shape[-2], key.shape[-2])
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    bias = as_bias(attn_mask, query, masked=False)
+    if not dropout_p and _is_covered(query, key, value, bias):
+        return apply(Attention, query, key, value, bias, is_causal, scale)
+    if is_causal:
+        bias = as_bias(causal_mask(query.shape[-2], key.shape[-2]), query, masked=False)
     scores = (query * scale) @ key.transpose(-2, -1)
-    if attn_mask is not None:
-        bias = as_bias(attn_mask, query, masked=False)
+    if bias is not None:
         scores = scores + bias
         weights = softmax(scores, -1)
         nowhere = np.isneginf(scores._array).all(axis=-1, keepdims=True)
@@ -108,6 +114,22 @@ def scaled_dot_product_attention(
     else:
         weights = softmax(scores, -1)
     return dropout(weights, dropout_p) @ value
+
+
+def _is_covered(query: Any, key: Any, value: Any, bias: Any) -> bool:
+    """Whether attention is one operation: with a bias that broadcasts to the scores."""
+    shape = (*query.shape[:-1], key.shape[-2])
+    if bias is not None and not _broadcasts(tuple(bias.shape), shape):
+        return False
+    arrays: list[Any] = [
+        None if each is None else each._array for each in (query, key, value, bias)
+    ]
+    return _kernels.is_attention_covered(*arrays)
+
+
+def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    last = zip(reversed(shape), reversed(to), strict=False)
+    return len(shape) <= len(to) and all(each in (1, other) for each, other in last)
 
 
 class Projections(NamedTuple):
@@ -233,10 +255,14 @@ def multi_head_attention_forward(
         zeros = q.new_zeros((batch, num_heads, 1, head_dim))
         k, v = _append(k, zeros, 2), _append(v, zeros, 2)
         bias = None if bias is None else pad(bias, (0, 1))
-    scores = (q * math.sqrt(1.0 / head_dim)) @ k.transpose(-2, -1)
-    weights = softmax(scores if bias is None else scores + bias, -1)
-    weights = dropout(weights, dropout_p, training)
-    mixed = (weights @ v).permute(2, 0, 1, 3).reshape(length, batch, embed_dim)
+    if need_weights:
+        scores = (q * math.sqrt(1.0 / head_dim)) @ k.transpose(-2, -1)
+        weights = softmax(scores if bias is None else scores + bias, -1)
+        weights = dropout(weights, dropout_p, training)
+        mixed = weights @ v
+    else:
+        mixed = scaled_dot_product_attention(q, k, v, bias, dropout_p if training else 0.0)
+    mixed = mixed.permute(2, 0, 1, 3).reshape(length, batch, embed_dim)
     output = linear(mixed, out_proj_weight, out_proj_bias)
     if not need_weights:
         return (output if batched else output.squeeze(1)), None

@@ -161,6 +161,8 @@ def require_indices(name: str, label: str, tensor: Any, count: int, low: int = 0
     if tensor.dtype not in (int32, int64):
         raise RuntimeError(f"{name}: {label} must be int32 or int64, got {tensor.dtype}")
     array: np.ndarray = tensor._array
+    if low == 0 and array.dtype == np.int64 and array.size and array.view(np.uint64).max() < count:
+        return array  # as a number without a sign, a negative one is larger than any count
     if array.size and not (low <= array.min() and array.max() < count):
         wrong = array[(array < low) | (array >= count)].ravel()[0]
         raise RuntimeError(f"{name}: {label} must be in [{low}, {count - 1}], found {wrong}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,9 @@ __all__ = [
     "embedding_bag_byte_rowwise_offsets",
     "rows_of",
 ]
+
+#: Integers ``(R, D)``, scales and offsets.
+Rows: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def embedding_bag_byte(
@@ -110,7 +113,7 @@ def embedding_bag_byte_rowwise_offsets(
 ) -> Any:
     """As :func:`embedding_bag_byte`, of what ``embedding_bag_byte_prepack`` gives."""
     name = "quantized.embedding_bag_byte_rowwise_offsets"
-    table = rows_of(name, weight, 8)
+    table = _PackedRows(name, weight, 8)
     given = (indices, offsets, scale_grad_by_freq, mode, pruned_weights, per_sample_weights)
     return _bag(name, table, *given, compressed_indices_mapping, include_last_offset)
 
@@ -128,7 +131,7 @@ def embedding_bag_4bit_rowwise_offsets(
 ) -> Any:
     """As :func:`embedding_bag_byte`, of what ``embedding_bag_4bit_prepack`` gives."""
     name = "quantized.embedding_bag_4bit_rowwise_offsets"
-    table = rows_of(name, weight, 4)
+    table = _PackedRows(name, weight, 4)
     given = (indices, offsets, scale_grad_by_freq, mode, pruned_weights, per_sample_weights)
     return _bag(name, table, *given, compressed_indices_mapping, include_last_offset)
 
@@ -146,7 +149,7 @@ def embedding_bag_2bit_rowwise_offsets(
 ) -> Any:
     """As :func:`embedding_bag_byte`, of what ``embedding_bag_2bit_prepack`` gives."""
     name = "quantized.embedding_bag_2bit_rowwise_offsets"
-    table = rows_of(name, weight, 2)
+    table = _PackedRows(name, weight, 2)
     given = (indices, offsets, scale_grad_by_freq, mode, pruned_weights, per_sample_weights)
     return _bag(name, table, *given, compressed_indices_mapping, include_last_offset)
 
@@ -157,23 +160,54 @@ def bag_lengths(indices: Any, offsets: Any, include_last_offset: bool = False) -
     return wrap((ends - starts).astype(np.float32))
 
 
-def rows_of(name: str, packed: Any, bits: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rows_of(name: str, packed: Any, bits: int) -> Rows:
     """Integers ``(R, D)``, scales and offsets of rows of bytes that end in both of these."""
+    table = _PackedRows(name, packed, bits)
+    return _unpacked(table.array, table.bits)
+
+
+class _PackedRows:
+    """A table whose rows are unpacked when they are wanted: bytes that end in scale and offset."""
+
+    def __init__(self, name: str, packed: Any, bits: int) -> None:
+        self.array, self.bits = _bytes_of(name, packed, bits), bits
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def at(self, indices: np.ndarray) -> tuple[Rows, np.ndarray]:
+        """Rows among which those of the indices are, and the indices of these."""
+        if len(self.array) <= indices.size:
+            return _unpacked(self.array, self.bits), indices
+        return _unpacked(self.array[indices], self.bits), np.arange(indices.size)
+
+
+def _bytes_of(name: str, packed: Any, bits: int) -> np.ndarray:
     if not isinstance(packed, TensorBase) or packed.is_quantized or packed.dtype is not uint8:
         raise TypeError(
             f"{name}: weight must be a uint8 tensor made by a prepack of {bits} bits, "
             f"got {described(packed)}"
         )
-    kept = embedding.bits_of_row(bits)
-    size = 2 * np.dtype(kept).itemsize
-    array = packed._array
+    size = _size_of_parameters(bits)
+    array: np.ndarray = packed._array
     if array.ndim != 2 or array.shape[1] <= size:
         raise RuntimeError(
             f"{name}: weight must have 2 dimensions, the last one longer than the {size} bytes of "
             f"scale and offset, got shape {array.shape}"
         )
-    tail = np.ascontiguousarray(array[:, -size:]).view(kept).astype(np.float32)
-    return embedding.unpack_bits(array[:, :-size], bits), tail[:, 0], tail[:, 1]
+    return array
+
+
+def _size_of_parameters(bits: int) -> int:
+    """Bytes of a scale and an offset."""
+    return 2 * np.dtype(embedding.bits_of_row(bits)).itemsize
+
+
+def _unpacked(array: np.ndarray, bits: int) -> Rows:
+    size = _size_of_parameters(bits)
+    tail = np.ascontiguousarray(array[:, -size:]).view(embedding.bits_of_row(bits))
+    scales, offsets = tail.astype(np.float32).T
+    return embedding.unpack_bits(array[:, :-size], bits), scales, offsets
 
 
 def _require_options(name: str, scale_grad_by_freq: bool, mode: int) -> None:
@@ -188,7 +222,7 @@ def _require_options(name: str, scale_grad_by_freq: bool, mode: int) -> None:
 
 def _bag(
     name: str,
-    table: tuple[np.ndarray, np.ndarray, np.ndarray],
+    table: Rows | _PackedRows,
     indices: Any,
     offsets: Any,
     scale_grad_by_freq: bool,
@@ -201,7 +235,7 @@ def _bag(
     _require_options(name, scale_grad_by_freq, mode)
     pruned = require_flag(name, "pruned_weights", pruned)
     include_last = require_flag(name, "include_last_offset", include_last)
-    count = len(table[1])
+    count = len(table) if isinstance(table, _PackedRows) else len(table[1])
     rows = None
     if pruned and mapping is not None:
         rows = require_indices(name, "compressed_indices_mapping", mapping, count, low=-1)
@@ -223,6 +257,8 @@ def _bag(
         before = np.concatenate([[0], np.cumsum(kept)])
         starts, ends, array = before[starts], before[ends], array[kept]
         factors = None if factors is None else factors[kept]
+    if isinstance(table, _PackedRows):
+        table, array = table.at(array)
     return wrap(_kernels.embedding_bag(*table, array, starts, ends, factors))
 
 
@@ -247,7 +283,7 @@ def bag_limits(
             f"{name}: offsets must be given where indices have 1 dimension, got None"
         )
     bounds = require_indices(name, "offsets", offsets, indices.size + 1)
-    if bounds.ndim != 1 or (bounds.size and bounds[0] != 0) or np.any(np.diff(bounds) < 0):
+    if bounds.ndim != 1 or (bounds.size and bounds[0] != 0) or (bounds[1:] < bounds[:-1]).any():
         raise RuntimeError(
             f"{name}: offsets must be 1-D, begin with 0 and not decrease, got {bounds.tolist()}"
         )
@@ -258,4 +294,6 @@ def bag_limits(
                 f"{indices.size}, got {bounds.tolist()}"
             )
         return bounds[:-1], bounds[1:]
-    return bounds, np.append(bounds[1:], indices.size)[: bounds.size]
+    ends = np.empty_like(bounds)
+    ends[:-1], ends[-1:] = bounds[1:], indices.size
+    return bounds, ends
