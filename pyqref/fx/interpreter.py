@@ -158,7 +158,7 @@ class Interpreter:
         return target(*args, **kwargs)
 
     def call_method(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What a method of the first argument returns."""
+        """Return the result of a method of the first argument."""
         own, *others = args
         return getattr(own, target)(*others, **kwargs)
 

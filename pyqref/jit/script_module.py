@@ -1,4 +1,4 @@
-"""What ``script`` and ``trace`` return: a copy of a model, and a function.
+"""Results of ``script`` and ``trace``: a copy of a model, and a function.
 
 There is no compiler here. A scripted module is a copy of the model that runs as Python, with
 its own modules and attributes. As in ``torch``, parameters and buffers are the model's own:
@@ -54,7 +54,7 @@ class ScriptModule(Module):
     """
 
     def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
-        """As :func:`pyqref.jit.save` of this module."""
+        """Save this module by :func:`pyqref.jit.save`."""
         _writers[-1](self, f, _extra_files)
 
     def _save_for_lite_interpreter(self, *args: Any, **kwargs: Any) -> None:
@@ -107,7 +107,7 @@ class RecursiveScriptModule(ScriptModule):
 
     @property
     def training(self) -> bool:  # type: ignore[override]
-        """Whether the model is in training mode."""
+        """True if the model is in training mode."""
         return bool(self._model.training)
 
     def train(self, mode: bool = True) -> Any:
@@ -177,7 +177,7 @@ class TracedModule(RecursiveScriptModule):
 
 
 class TopLevelTracedModule(TracedModule):
-    """What :func:`pyqref.jit.trace` makes of a module.
+    """Class of the modules that :func:`pyqref.jit.trace` returns.
 
     Examples
     --------
@@ -247,5 +247,5 @@ def copied(model: Module, what: str) -> Module:
 
 
 def _is_packed(value: Any) -> bool:
-    """Whether it is a packed weight, which nothing changes; so it is shared."""
+    """Return True if it is a packed weight, which never changes and can be shared."""
     return not isinstance(value, (Module, TensorBase)) and hasattr(type(value), "unpack")

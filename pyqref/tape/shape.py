@@ -43,7 +43,7 @@ class _Reshaping(Operation):
 
 
 class Reshape(_Reshaping):
-    """The same elements in another shape; a view where the strides allow it."""
+    """Return the elements in another shape, as a view where the strides allow it."""
 
     label = "ViewBackward0"
 
@@ -53,7 +53,7 @@ class Reshape(_Reshaping):
 
 
 class View(_Reshaping):
-    """The same memory in another shape; an error where the strides do not allow it."""
+    """Return the memory in another shape, or raise where the strides do not allow it."""
 
     def forward(self, x: Array, shape: tuple[int, ...]) -> Array:
         self.shape = x.shape
@@ -246,7 +246,7 @@ class Triangle(Operation):
 
 
 class Cast(Operation):
-    """The same values in another NumPy type."""
+    """Convert the values to another NumPy type."""
 
     label = "ToCopyBackward0"
 

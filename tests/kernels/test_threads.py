@@ -189,7 +189,7 @@ def test_environment_is_bounded_as_set_num_threads_is(asked: str, given: int) ->
 
 
 def test_threadpoolctl_limits_the_kernels() -> None:
-    """``threadpool_limits`` lowers the number that ``set_num_threads`` gave, and never raises it."""
+    """``threadpool_limits`` lowers the number that ``set_num_threads`` set, and never raises it."""
     threadpoolctl = pytest.importorskip("threadpoolctl")
     before = threads.get_num_threads()
     threads.set_num_threads(3)

@@ -1,4 +1,4 @@
-"""What is told of QConfigs that leave the model, or a part of it, float.
+"""Warnings about QConfigs that leave the model, or a part of it, float.
 
 A mapping for everything is not meant for what can only be quantized in another way: that a
 static QConfig leaves an ``nn.LSTM``, which has a dynamic form only, is no news, nor that a
@@ -113,7 +113,7 @@ def warn_of_mismatches(
 
 
 def _is_news(wanted: Kind, offered: set[Kind], match: Match) -> bool:
-    """Whether a QConfig that was given to more than this operation was meant for it, too."""
+    """Return True if a QConfig for more than this operation was also meant for it."""
     if wanted in offered:
         return True
     return wanted != "static" and offered != {"weight only"} and has_weight(match)

@@ -19,7 +19,7 @@ CHANNELS = 16
 
 
 def observer_html(observer: Any) -> str:
-    """What it looks for, what it saw, and what would be chosen for it."""
+    """Return an observer as HTML: its kind, its range and the parameters that it would choose."""
     facts = [f"{observer.dtype!r}"]
     if hasattr(observer, "qscheme"):
         facts.append(getattr(observer.qscheme, "_name", str(observer.qscheme)))
@@ -79,7 +79,7 @@ def cells(numbers: Any) -> list[str]:
 
 
 def histogram(observer: Any, low: Any, high: Any) -> list[Markup]:
-    """What the observer counted, where it counts."""
+    """Return the histogram of an observer that counts."""
     counted = getattr(observer, "histogram", None)
     if counted is None:
         return []

@@ -178,7 +178,7 @@ class Machine:
             self.push(Call(called.text, args))
 
     def items_of(self, args: tuple[Any, ...]) -> list[tuple[Any, Any]]:
-        """What a dictionary is called with: nothing, a dictionary, or pairs as of Python 2."""
+        """Return the items for a dictionary: none, a dictionary's, or pairs as of Python 2."""
         given = args[0] if len(args) == 1 else None if args else []
         if type(given) is Pairs:
             return given.pairs

@@ -57,7 +57,7 @@ def element_of(name: str, where: str) -> Element:
 
 
 class Storages:
-    """What the references of a pickle name. A container says where the bytes are.
+    """Storages that the references of a pickle name. A container says where the bytes are.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ _PLAIN = {type(None), bool, int, float, complex, str, bytes}
 
 
 def _is_key(key: Any, depth: int = 0) -> bool:
-    """Whether a value is a plain key; large integers could be chosen to collide."""
+    """Return True if a value is a plain key; large integers could be chosen to collide."""
     if type(key) is int:
         return key.bit_length() <= _MAX_KEY_BITS
     if type(key) is tuple:
