@@ -241,7 +241,7 @@ def copied(model: Module, what: str) -> Module:
         return copy.deepcopy(model, memo)
     except (TypeError, RuntimeError) as error:
         raise TypeError(
-            f"{what}: the {type(model).__name__} cannot be copied: {error}; keep what cannot be "
+            f"{what}: the {type(model).__name__} cannot be copied: {error}; keep objects that cannot be "
             "copied out of the model"
         ) from error
 

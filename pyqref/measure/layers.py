@@ -150,6 +150,6 @@ def layer_sqnr(
     if not shared:
         raise ValueError(
             "reference and quantized share no layer that runs in both; pass the fused float model "
-            "of which the quantized one was made"
+            "from which the quantized one was made"
         )
     return {name: sqnr(exact[name], rounded[name]) for name in shared}

@@ -154,5 +154,7 @@ def _advice_on_fusion(missing: set[str], extra: set[str]) -> list[str]:
                 ".".join(parts[:i] + parts[i + 1 :]) for i, p in enumerate(parts) if p == "0"
             ]
             if any(each in outside for each in without):
-                return [f"The layers of {where} are fused, those of the other are not: {remedy}."]
+                return [
+                    f"The layers of {where} are fused and those of the other are not: {remedy}."
+                ]
     return []

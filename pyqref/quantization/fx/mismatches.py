@@ -191,9 +191,9 @@ def warn_of_nothing_quantized(
         return
     if any(each is not None for each in preparation.qconfigs.values()):
         cause = (
-            "no operation that has a QConfig is one that the back end "
-            f"{preparation.backend_config.name!r} quantizes by itself; give others a QConfig in "
-            "the qconfig_mapping, or pass a backend_config that knows these"
+            f"the back end {preparation.backend_config.name!r} quantizes none of the operations "
+            "that have a QConfig by itself; give other operations a QConfig in the "
+            "qconfig_mapping, or pass a backend_config that supports these"
         )
     else:
         cause = (

@@ -96,7 +96,9 @@ class Builder:
         for given, each in value.pairs:
             key = self.build(given, where, depth + 1)
             if not _is_key(key):
-                self.refuse(where, f"has the key {short(key)}, which is no string or number")
+                self.refuse(
+                    where, f"has the key {short(key)}, which is neither a string nor a number"
+                )
             made[key] = self.build(each, f"{where}.{key}" if where else str(key), depth + 1)
         if value.state is None:
             return made

@@ -235,7 +235,7 @@ class PerChannelQuantizer:
         if self.qscheme is per_channel_affine_float_qparams:
             raise RuntimeError(
                 "a channel of a per_channel_affine_float_qparams tensor has a float zero point and "
-                "is no per tensor quantized tensor; call dequantize() first"
+                "is not a per tensor quantized tensor; call dequantize() first"
             )
         return PerTensorQuantizer(
             self.dtype, float(self.scales[index]), int(self.zero_points[index])

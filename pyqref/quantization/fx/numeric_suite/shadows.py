@@ -87,8 +87,8 @@ def add_shadow_loggers(
     require_two_names(name_a, name_b)
     if node_type_to_io_type_map is not None:
         raise ValueError(
-            "node_type_to_io_type_map must be None: a value is dequantized, or quantized, by what "
-            "it is when the model runs"
+            "node_type_to_io_type_map must be None: the type that a value has when the model runs "
+            "decides whether it is dequantized or quantized"
         )
     a, b = traced(model_a), traced(model_b)
     pairs = get_matching_subgraph_pairs(
