@@ -241,8 +241,8 @@ def copied(model: Module, what: str) -> Module:
         return copy.deepcopy(model, memo)
     except (TypeError, RuntimeError) as error:
         raise TypeError(
-            f"{what}: the {type(model).__name__} cannot be copied: {error}; keep objects that cannot be "
-            "copied out of the model"
+            f"{what}: the {type(model).__name__} cannot be copied: {error}; keep objects that "
+            "cannot be copied out of the model"
         ) from error
 
 
