@@ -36,7 +36,7 @@ def test_losses() -> None:
         F.mse_loss(x, x, reduction="average")
     for reduction in ("none", "mean", "sum"):
         F.mse_loss(x, x, reduction=reduction)
-    with says("use binary_cross_entropy_with_logits for values that are not probabilities"):
+    with says("use binary_cross_entropy_with_logits for values that are no probabilities"):
         F.binary_cross_entropy(3 * x, x.abs())
     F.binary_cross_entropy_with_logits(3 * x, x.abs())
     for loss in (F.mse_loss, F.binary_cross_entropy):

@@ -217,7 +217,7 @@ def binary_cross_entropy(
     require(
         bool(((array >= 0) & (array <= 1)).all()),
         "all elements of input should be between 0 and 1; use "
-        "binary_cross_entropy_with_logits for values that are not probabilities",
+        "binary_cross_entropy_with_logits for values that are no probabilities",
     )
     if weight is None:
         return apply(tape.BinaryCrossEntropy, input, target, reduction)
