@@ -173,7 +173,7 @@ class Interpreter:
     # Helpers
 
     def fetch_attr(self, target: str) -> Any:
-        """What stands at a path of the module."""
+        """Return the attribute at a path of the module."""
         found = self.module
         for index, step in enumerate(steps := target.split(".")):
             if not hasattr(found, step):
