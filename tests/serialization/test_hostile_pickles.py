@@ -142,7 +142,7 @@ PICKLES = {
     "no mark": (b"Nt.", "a mark that is not there"),
     "recalls nothing": (b"h\x05.", "recalls value 5"),
     "remembers nothing": (b"q\x05.", "stores a value that does not exist"),
-    "remembers at a large place": (b"Nr\xff\xff\xff\xff.", "remembers a value"),
+    "remembers at a large place": (b"Nr\xff\xff\xff\xff.", "stores a value"),
     "a long text": (b"X\xff\xff\xff\xffab.", "truncated: 4294967295 bytes should follow"),
     "a longer text": (b"\x8d" + b"\xff" * 8 + b".", "truncated"),
     "a long integer": (b"\x8b\xff\xff\xff\x7f.", "an integer of 2147483647 bytes"),
