@@ -316,7 +316,7 @@ def groups_of(kinds: Sequence[str], patterns: Sequence[tuple[str, ...]] = PATTER
 
 
 def as_text(function: Any, kinds: list[str]) -> Any:
-    """Return the result of a fuser as text, in one form."""
+    """What a fuser gave, in one form."""
     groups = function(kinds)
     return groups if isinstance(groups, str) else str([[int(i) for i in each] for each in groups])
 

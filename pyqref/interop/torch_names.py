@@ -1,4 +1,4 @@
-"""Counterparts of modules, classes and functions of ``torch``, found by their names."""
+"""What stands here for a module, class or function of ``torch``: whatever has the same name."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def absent(name: str) -> Any:
 
 
 def is_absent(value: Any) -> bool:
-    """Return True if a value is a stand-in for a missing name."""
+    """Whether a value is such a stand-in."""
     return isinstance(value, Absent)
 
 

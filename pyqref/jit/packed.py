@@ -20,7 +20,7 @@ __all__ = ["describe_packed", "packed_from"]
 
 
 def describe_packed(packed: Any) -> dict[str, Any] | None:
-    """Return the parts of a packed weight, or None for other objects."""
+    """What a packed weight is made of; None if it is none."""
     if isinstance(packed, PackedProjections):
         return {
             "kind": "projections",

@@ -163,27 +163,27 @@ class Shadow(Module):
         return output
 
     def add(self, x: Any, y: Any) -> Any:
-        """Shadow ``add`` of a ``QFunctional``, like :meth:`forward`."""
+        """As :meth:`forward`, of ``add`` of a ``QFunctional``."""
         return self._log(lambda module, inputs: module.add(*inputs), (x, y))
 
     def add_scalar(self, x: Any, y: float) -> Any:
-        """Shadow ``add_scalar``, like :meth:`forward`."""
+        """As :meth:`forward`, of ``add_scalar``."""
         return self._log(lambda module, inputs: module.add_scalar(*inputs), (x, y))
 
     def mul(self, x: Any, y: Any) -> Any:
-        """Shadow ``mul``, like :meth:`forward`."""
+        """As :meth:`forward`, of ``mul``."""
         return self._log(lambda module, inputs: module.mul(*inputs), (x, y))
 
     def mul_scalar(self, x: Any, y: float) -> Any:
-        """Shadow ``mul_scalar``, like :meth:`forward`."""
+        """As :meth:`forward`, of ``mul_scalar``."""
         return self._log(lambda module, inputs: module.mul_scalar(*inputs), (x, y))
 
     def cat(self, x: Any, dim: int = 0) -> Any:
-        """Shadow ``cat``, like :meth:`forward`."""
+        """As :meth:`forward`, of ``cat``."""
         return self._log(lambda module, inputs: module.cat(list(inputs), dim), tuple(x))
 
     def add_relu(self, x: Any, y: Any) -> Any:
-        """Shadow ``add_relu``, like :meth:`forward`."""
+        """As :meth:`forward`, of ``add_relu``."""
         return self._log(lambda module, inputs: module.add_relu(*inputs), (x, y))
 
 

@@ -104,7 +104,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         )
 
     def find_distributions(self, context: Any = None) -> Iterable[importlib.metadata.Distribution]:
-        """Return distributions for ``importlib.metadata``."""
+        """What ``importlib.metadata`` asks for."""
         if getattr(context, "name", None) == TORCH:
             yield _Distribution()
 
@@ -142,7 +142,7 @@ def _no_module(fullname: str) -> str:
 
 
 def _is_a_question() -> bool:
-    """Return True if a finder is called by ``importlib.util.find_spec``, which expects no error.
+    """Whether a finder is called by ``importlib.util.find_spec``, which expects no error.
 
     Libraries ask so whether a package is there; an import that fails tells what to do instead.
     """
@@ -160,7 +160,7 @@ def _is_a_question() -> bool:
 
 
 class _State:
-    """State that the alias changed and will restore."""
+    """What the alias changed, to be put back."""
 
     finder: _Finder | None = None
     neighbours = _Neighbours()
@@ -168,7 +168,7 @@ class _State:
 
 
 def is_installed() -> bool:
-    """Return True if ``torch`` is pyqref in this process.
+    """Whether ``torch`` is pyqref in this process.
 
     Examples
     --------

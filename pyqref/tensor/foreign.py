@@ -18,7 +18,7 @@ __all__ = [
 
 
 def is_torch_tensor(value: Any) -> bool:
-    """Return True if it is a tensor of torch; does not import torch.
+    """Whether it is a tensor of torch, which is not imported for that.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def is_torch_tensor(value: Any) -> bool:
 
 
 def comes_from_torch(value: Any) -> bool:
-    """Return True if it is an object of torch, or a list or tuple that holds one.
+    """Whether it is an object of torch, such as a packed weight, or a list or tuple that holds one.
 
     Examples
     --------

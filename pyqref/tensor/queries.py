@@ -62,7 +62,7 @@ def numel(input: Any) -> int:
 
 
 def is_floating_point(input: Any) -> bool:
-    """Return True if the dtype is a floating point type.
+    """Whether the dtype is a floating point type.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def is_complex(input: Any) -> bool:
 
 
 def is_signed(input: Any) -> bool:
-    """Return True if the dtype has negative numbers.
+    """Whether the dtype has negative numbers.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def is_signed(input: Any) -> bool:
 
 
 def is_same_size(input: Any, other: Any) -> bool:
-    """Return True if the shapes are equal.
+    """Whether the shapes are equal.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def is_same_size(input: Any, other: Any) -> bool:
 
 
 def is_nonzero(input: Any) -> bool:
-    """Return True if the only element is not zero.
+    """Whether the only element is not zero.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def is_nonzero(input: Any) -> bool:
 
 
 def is_inference_mode_enabled() -> bool:
-    """Return True if operations are not recorded (``inference_mode`` is ``no_grad`` here).
+    """Whether operations are not recorded (``inference_mode`` is ``no_grad`` here).
 
     Examples
     --------
@@ -177,7 +177,7 @@ def typename(obj: Any) -> str:
 
 @explains_errors
 def can_cast(from_: dtype_, to: dtype_) -> bool:
-    """Return True if a result of one dtype may be stored in place in a tensor of another.
+    """Whether a result of one dtype may be stored in place in a tensor of another.
 
     Examples
     --------

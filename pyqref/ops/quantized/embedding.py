@@ -141,7 +141,7 @@ def embedding_byte(weight: PackedEmbedding, indices: Any, pruned_weights: bool =
 
 
 def embedding_4bit(weight: PackedEmbedding, indices: Any, pruned_weights: bool = False) -> Any:
-    """Form of :func:`embedding_byte` for quint4x2, which has two elements in a byte."""
+    """As :func:`embedding_byte`, of quint4x2: two elements in a byte."""
     return _lookup("quantized.embedding_4bit", 4, weight, indices, pruned_weights)
 
 

@@ -19,7 +19,7 @@ CHANNELS = 16
 
 
 def observer_html(observer: Any) -> str:
-    """Return an observer as HTML: its kind, its range and the parameters that it would choose."""
+    """What it looks for, what it saw, and what would be chosen for it."""
     facts = [f"{observer.dtype!r}"]
     if hasattr(observer, "qscheme"):
         facts.append(getattr(observer.qscheme, "_name", str(observer.qscheme)))
@@ -79,7 +79,7 @@ def cells(numbers: Any) -> list[str]:
 
 
 def histogram(observer: Any, low: Any, high: Any) -> list[Markup]:
-    """Return the histogram of an observer that counts."""
+    """What the observer counted, where it counts."""
     counted = getattr(observer, "histogram", None)
     if counted is None:
         return []

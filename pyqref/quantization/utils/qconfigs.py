@@ -1,4 +1,4 @@
-"""Questions about what a qconfig asks for.
+"""What a qconfig asks for.
 
 Read :func:`get_quant_type` to see how the activations and the weight of a qconfig tell which
 kind of quantization it asks for.
@@ -95,7 +95,7 @@ def get_qconfig_dtypes(qconfig: Any) -> tuple[Dtype, Dtype, bool]:
 
 
 def activation_is_statically_quantized(qconfig: Any) -> bool:
-    """Return True if activations get their parameters ahead of time.
+    """Whether activations get their parameters ahead of time.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def activation_is_statically_quantized(qconfig: Any) -> bool:
 
 
 def activation_is_dynamically_quantized(qconfig: Any) -> bool:
-    """Return True if activations get their parameters at run time.
+    """Whether activations get their parameters at run time.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def activation_is_dynamically_quantized(qconfig: Any) -> bool:
 
 
 def activation_is_int8_quantized(qconfig: Any) -> bool:
-    """Return True if activations become integers of 8 bits.
+    """Whether activations become integers of 8 bits.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def activation_is_int8_quantized(qconfig: Any) -> bool:
 
 
 def activation_is_int32_quantized(qconfig: Any) -> bool:
-    """Return True if activations become integers of 32 bits.
+    """Whether activations become integers of 32 bits.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def _of_activation(qconfig: Any) -> tuple[Dtype, None, bool]:
 
 
 def weight_is_quantized(qconfig: Any) -> bool:
-    """Return True if weights become integers, or numbers of 16 bits.
+    """Whether weights become integers, or numbers of 16 bits.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def weight_is_quantized(qconfig: Any) -> bool:
 
 
 def weight_is_statically_quantized(qconfig: Any) -> bool:
-    """Return True if weights become integers of 8 bits.
+    """Whether weights become integers of 8 bits.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def weight_is_statically_quantized(qconfig: Any) -> bool:
 
 
 def op_is_int8_dynamically_quantized(qconfig: Any) -> bool:
-    """Return True if a qconfig has dynamic 8-bit activations and 8-bit weights.
+    """Whether 8-bit activations of run time meet 8-bit weights.
 
     Examples
     --------

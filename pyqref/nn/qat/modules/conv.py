@@ -18,7 +18,7 @@ __all__ = ["Conv1d", "Conv2d", "Conv3d"]
 
 
 class _ConvNd(Module):
-    """Base class of the convolutions; it precedes the float convolution among their bases."""
+    """What the convolutions share; it stands before the float convolution among the bases."""
 
     _FLOAT_MODULE: ClassVar[type[Module]]
     _FLOAT_CONV: ClassVar[Any]
@@ -66,7 +66,7 @@ class _ConvNd(Module):
     def from_float(
         cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
     ) -> Any:
-        """Return the layer for quantization-aware training, with the same parameters.
+        """The same layer for quantization-aware training; the parameters are shared.
 
         Parameters
         ----------

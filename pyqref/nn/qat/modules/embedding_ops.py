@@ -110,7 +110,7 @@ class Embedding(nn.Embedding):
     def from_float(
         cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
     ) -> Any:
-        """Return the layer for quantization-aware training, with the same parameter."""
+        """The same layer for quantization-aware training; the parameter is shared."""
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE,), qconfig)
         layer = cls(**embedding_options(mod), _weight=mod.weight.detach(), qconfig=qconfig)
         layer.weight = mod.weight
@@ -205,7 +205,7 @@ class EmbeddingBag(nn.EmbeddingBag):
     def from_float(
         cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
     ) -> Any:
-        """Return the layer for quantization-aware training, with the same parameter."""
+        """The same layer for quantization-aware training; the parameter is shared."""
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE,), qconfig)
         layer = cls(**embedding_options(mod), _weight=mod.weight.detach(), qconfig=qconfig)
         layer.weight = mod.weight

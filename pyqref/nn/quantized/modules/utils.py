@@ -1,4 +1,4 @@
-"""Helpers of the quantized layers: weights from observers, checks, state."""
+"""What the quantized layers share: their weight from an observer, their checks, their state."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def pop_dtype(
     missing_keys: list[str],
     error_msgs: list[str],
 ) -> Any:
-    """Pop the dtype of a weight from a state; return None and record why if it is not allowed."""
+    """As :func:`pop_state`, for the dtype of a weight; None, and it is said, if not allowed."""
     dtype = pop_state(state_dict, key, missing_keys)
     if dtype is None or any(dtype is each for each in allowed):
         return dtype
@@ -248,7 +248,7 @@ def is_integers(weight: Any, key: str, error_msgs: list[str]) -> bool:
 
 
 def fits(given: Any, ours: Sequence[Any], key: str, error_msgs: list[str]) -> bool:
-    """Return True if a loaded tuple can replace ``ours``; otherwise record why not.
+    """Whether a loaded tuple of tensors can take the place of ``ours``; else says why not.
 
     Weights stand at the even places and must have the same shapes; a bias may be None.
     """

@@ -62,7 +62,7 @@ def _rename_parameters_of_1_4(state_dict: Any, prefix: str) -> None:
 
 
 class _ConvBnNd(WithBatchNorm):
-    """Base class of the groups; it precedes the float convolution among their bases."""
+    """What the groups share; it stands before the float convolution among the bases."""
 
     _version = 2
     _FLOAT_MODULE: ClassVar[type[Module]]
@@ -122,7 +122,7 @@ class _ConvBnNd(WithBatchNorm):
         return bn(output)
 
     def _forward_without_unscaling(self, input: Any) -> Any:
-        """Compute the forward with a second convolution in place of the division by the scale.
+        """The same with a second convolution in the place of the division by the scale.
 
         The statistics of a batch are those of the convolution with the weight as it is, so
         that nothing is divided by gamma, which may be 0.
@@ -156,7 +156,7 @@ class _ConvBnNd(WithBatchNorm):
     def from_float(
         cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
     ) -> Any:
-        """Return the group for quantization-aware training, with the same parameters.
+        """The same group for quantization-aware training; the parameters are shared.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class _ConvBnNd(WithBatchNorm):
 
 
 class ConvBn1d(_ConvBnNd, Conv1d, _FusedModule):
-    """One-dimensional form of :class:`ConvBn2d`.
+    """As :class:`ConvBn2d`, with a convolution along one dimension.
 
     Raises
     ------
@@ -302,7 +302,7 @@ class ConvBn2d(_ConvBnNd, Conv2d, _FusedModule):
 
 
 class ConvBn3d(_ConvBnNd, Conv3d, _FusedModule):
-    """Three-dimensional form of :class:`ConvBn2d`.
+    """As :class:`ConvBn2d`, with a convolution along three dimensions.
 
     Raises
     ------

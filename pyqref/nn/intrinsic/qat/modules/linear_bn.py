@@ -92,7 +92,7 @@ class LinearBn1d(WithBatchNorm, Linear, _FusedModule):
     def from_float(
         cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
     ) -> Any:
-        """Return the group for quantization-aware training, with the same parameters.
+        """The same group for quantization-aware training; the parameters are shared.
 
         Parameters
         ----------
