@@ -1,4 +1,4 @@
-"""Results of ``script`` and ``trace``: a copy of a model, and a function.
+"""What ``script`` and ``trace`` return: a copy of a model, and a function.
 
 There is no compiler here. A scripted module is a copy of the model that runs as Python, with
 its own modules and attributes. As in ``torch``, parameters and buffers are the model's own:
@@ -54,7 +54,7 @@ class ScriptModule(Module):
     """
 
     def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
-        """Save this module by :func:`pyqref.jit.save`."""
+        """As :func:`pyqref.jit.save` of this module."""
         _writers[-1](self, f, _extra_files)
 
     def _save_for_lite_interpreter(self, *args: Any, **kwargs: Any) -> None:
@@ -107,7 +107,7 @@ class RecursiveScriptModule(ScriptModule):
 
     @property
     def training(self) -> bool:  # type: ignore[override]
-        """True if the model is in training mode."""
+        """Whether the model is in training mode."""
         return bool(self._model.training)
 
     def train(self, mode: bool = True) -> Any:
@@ -177,7 +177,7 @@ class TracedModule(RecursiveScriptModule):
 
 
 class TopLevelTracedModule(TracedModule):
-    """Class of the modules that :func:`pyqref.jit.trace` returns.
+    """What :func:`pyqref.jit.trace` makes of a module.
 
     Examples
     --------
@@ -241,11 +241,11 @@ def copied(model: Module, what: str) -> Module:
         return copy.deepcopy(model, memo)
     except (TypeError, RuntimeError) as error:
         raise TypeError(
-            f"{what}: the {type(model).__name__} cannot be copied: {error}; keep objects that "
-            "cannot be copied out of the model"
+            f"{what}: the {type(model).__name__} cannot be copied: {error}; keep what cannot be "
+            "copied out of the model"
         ) from error
 
 
 def _is_packed(value: Any) -> bool:
-    """Return True if it is a packed weight, which never changes and can be shared."""
+    """Whether it is a packed weight, which nothing changes; so it is shared."""
     return not isinstance(value, (Module, TensorBase)) and hasattr(type(value), "unpack")

@@ -1,4 +1,4 @@
-"""Outputs of every layer of a model, and the errors of a quantized model's layers."""
+"""What every layer of a model gives, and how far a quantized model's layers are from it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def plain_layers(model: nn.Module) -> list[str]:
 def layer_outputs(
     model: nn.Module, inputs: Any, layers: Sequence[str] | None = None
 ) -> dict[str, Array]:
-    """Return the dequantized outputs of the modules of a model on ``inputs``.
+    """What the modules of a model give when it runs on ``inputs``, dequantized.
 
     Parameters
     ----------
@@ -150,6 +150,6 @@ def layer_sqnr(
     if not shared:
         raise ValueError(
             "reference and quantized share no layer that runs in both; pass the fused float model "
-            "from which the quantized one was made"
+            "of which the quantized one was made"
         )
     return {name: sqnr(exact[name], rounded[name]) for name in shared}

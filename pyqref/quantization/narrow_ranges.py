@@ -29,10 +29,10 @@ def warn_of_narrow_ranges(asks: str, places: Sequence[str]) -> None:
     """
     if places:
         warn(
-            f"{asks}: the observers of these operations expect fewer integers than the quantized "
-            f"operations give: {', '.join(places)}; beyond the observed values their results "
-            "differ from those of the prepared model; leave quant_min and quant_max of the "
-            "activation observer out, or evaluate the reference model, which keeps the ranges: "
+            f"{asks}: these operations were observed for fewer integers than they give when they "
+            f"are quantized: {', '.join(places)}; beyond the observed values their results differ "
+            "from those of the prepared model; leave quant_min and quant_max of the activation "
+            "observer out, or evaluate the reference model, which keeps the ranges: "
             "convert_to_reference_fx",
             NarrowRangeWarning,
         )

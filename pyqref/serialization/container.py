@@ -228,8 +228,8 @@ def _refuse_other_formats(data: bytes, file: str) -> None:
     if data[:1] == b"\x80" and data[1:2] in b"\x02\x03\x04\x05" and data[8:9] != b"{":
         raise FileError(
             f"{file}: a pickle, such as pickle.dump writes, which is not read, because loading "
-            "must run no code; where torch is installed and you trust the file, save its "
-            "contents with torch.save(values, new_path), which is read here"
+            "must run no code; where torch is installed and you trust the file, save what is in "
+            "it with torch.save(values, new_path), which is read here"
         )
     if data[:6] == b"\x93NUMPY":
         raise FileError(f"{file}: a NumPy .npy file; load it with numpy.load and pyqref.from_numpy")

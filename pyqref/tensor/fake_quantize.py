@@ -109,8 +109,8 @@ def refuse_learned(name: str, learnable: str) -> None:
     """Raise if gradients are recorded; called for a scale or zero point that requires one."""
     if is_grad_enabled():
         raise RuntimeError(
-            f"{name} has no gradient with respect to scale and zero_point, but one of them "
-            f"requires a gradient; call {learnable}, which has these gradients, or detach them"
+            f"{name} has no gradient with respect to scale and zero_point, one of which requires "
+            f"it; call {learnable}, which has, or detach them"
         )
 
 

@@ -120,7 +120,7 @@ def test_a_model_saved_as_a_whole(tmp_path: Path) -> None:
 
 def test_a_pickle_without_torch() -> None:
     """pickle.dump writes what is not read; torch.save does."""
-    with says("save its contents with torch.save(values, new_path), which is read here"):
+    with says("save what is in it with torch.save(values, new_path), which is read here"):
         load(pickle.dumps({"a": 1.5}))
     with says("save it with torch.save instead"):
         load(save({"x": called("torch.storage._load_from_bytes", "x")}))

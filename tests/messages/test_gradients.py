@@ -104,7 +104,7 @@ def test_scales_that_are_learned() -> None:
     """The function that is named has a gradient; detached scales need none."""
     x, scale = floats(2, 3), pyqref.tensor([0.25], requires_grad=True)
     zero_point, ends = pyqref.zeros(1), (-128, 127)
-    with says("call {}, which has these gradients, or detach them") as told:
+    with says("call {}, which has, or detach them") as told:
         pyqref.fake_quantize_per_tensor_affine(x, scale, zero_point.int(), *ends)
     name = told.text.rpartition("call ")[2].partition(",")[0]
     getattr(pyqref, name)(x, scale, zero_point, *ends, 1.0).sum().backward()

@@ -90,7 +90,7 @@ def test_measuring_layers_of_two_models() -> None:
     prepared = q.prepare(fused)
     prepared(x)
     quantized = q.convert(prepared)
-    with says("pass the fused float model from which the quantized one was made"):
+    with says("pass the fused float model of which the quantized one was made"):
         measure.layer_sqnr(nn.ModuleDict({"other": inner})["other"], quantized, x)
     assert "module.0" in measure.layer_sqnr(fused, quantized, x)
 

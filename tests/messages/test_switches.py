@@ -115,7 +115,7 @@ def test_scripted_models() -> None:
         jit.script(doubled).save(io.BytesIO())
     unsaved = nn.Sequential(Layer())
     unsaved[0].generator = (each for each in ())
-    with says("keep objects that cannot be copied out of the model"):
+    with says("keep what cannot be copied out of the model"):
         jit.script(unsaved)
     del unsaved[0].generator
     jit.script(unsaved)

@@ -342,7 +342,7 @@ def test_a_recipe_with_a_function():
     class Own(q.MinMaxObserver):
         pass
 
-    with pytest.raises(TypeError, match=r"a qconfig with .*Own, which is not an observer"):
+    with pytest.raises(TypeError, match=r"a qconfig with .*Own, which is no observer"):
         round_trip(q.QConfig(Own, None))
 
 

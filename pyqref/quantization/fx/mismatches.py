@@ -1,4 +1,4 @@
-"""Warnings about QConfigs that leave the model, or a part of it, float.
+"""What is told of QConfigs that leave the model, or a part of it, float.
 
 A mapping for everything is not meant for what can only be quantized in another way: that a
 static QConfig leaves an ``nn.LSTM``, which has a dynamic form only, is no news, nor that a
@@ -113,7 +113,7 @@ def warn_of_mismatches(
 
 
 def _is_news(wanted: Kind, offered: set[Kind], match: Match) -> bool:
-    """Return True if a QConfig for more than this operation was also meant for it."""
+    """Whether a QConfig that was given to more than this operation was meant for it, too."""
     if wanted in offered:
         return True
     return wanted != "static" and offered != {"weight only"} and has_weight(match)
@@ -191,9 +191,9 @@ def warn_of_nothing_quantized(
         return
     if any(each is not None for each in preparation.qconfigs.values()):
         cause = (
-            f"the back end {preparation.backend_config.name!r} quantizes none of the operations "
-            "that have a QConfig by itself; give other operations a QConfig in the "
-            "qconfig_mapping, or pass a backend_config that supports these"
+            "no operation that has a QConfig is one that the back end "
+            f"{preparation.backend_config.name!r} quantizes by itself; give others a QConfig in "
+            "the qconfig_mapping, or pass a backend_config that knows these"
         )
     else:
         cause = (

@@ -44,8 +44,8 @@ def _apart(value: Any) -> Any:
         made = _class_of(recipe)
         if recipe is not None and not _is_recipe(recipe):
             raise TypeError(
-                f"save: a qconfig with {getattr(made, '__qualname__', repr(made))}, which is not "
-                "an observer of pyqref.quantization, so a file cannot name it; save the state "
+                f"save: a qconfig with {getattr(made, '__qualname__', repr(made))}, which is no "
+                "observer of pyqref.quantization, so that a file cannot name it; save the state "
                 "of the model, and write the qconfig in the script"
             )
     return [type(value).__name__, value.activation, value.weight]

@@ -87,8 +87,8 @@ def add_shadow_loggers(
     require_two_names(name_a, name_b)
     if node_type_to_io_type_map is not None:
         raise ValueError(
-            "node_type_to_io_type_map must be None: the type that a value has when the model runs "
-            "decides whether it is dequantized or quantized"
+            "node_type_to_io_type_map must be None: a value is dequantized, or quantized, by what "
+            "it is when the model runs"
         )
     a, b = traced(model_a), traced(model_b)
     pairs = get_matching_subgraph_pairs(
@@ -189,7 +189,7 @@ class _Log:
 def extract_shadow_logger_info(
     model_a_shadows_b: Module, logger_cls: Any, model_name_to_use_for_layer_names: str
 ) -> Results:
-    """Return the records of the loggers of a model with shadows.
+    """What the loggers of a model with shadows remember.
 
     Parameters
     ----------
