@@ -1,4 +1,4 @@
-"""Parts of a kernel's ``Convolution``: see :file:`convolution.pxi`."""
+"""Parts of a kernel's ``Convolution``: see :file:`kernel.pyx`."""
 
 from __future__ import annotations
 
