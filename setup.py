@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 import os
 import platform
+import re
 import runpy
 import shlex
 import sys
@@ -319,5 +320,17 @@ class BuildKernels(build_ext):
         return True
 
 
+def text_for_an_index() -> str:
+    """README.md without the pictures and links that lead nowhere outside of the repository."""
+    text = Path("README.md").read_text(encoding="utf-8")
+    text = re.sub(r"<picture>.*?</picture>\n\n", "", text, flags=re.DOTALL)
+    return re.sub(r"\[([^]]+)\]\((?!https?:)[^)]+\)", r"\1", text)
+
+
 if __name__ == "__main__":
-    setup(ext_modules=extensions(), cmdclass={"build_ext": BuildKernels})
+    setup(
+        ext_modules=extensions(),
+        cmdclass={"build_ext": BuildKernels},
+        long_description=text_for_an_index(),
+        long_description_content_type="text/markdown",
+    )

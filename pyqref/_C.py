@@ -63,7 +63,7 @@ class DispatchKeySet:
         return DispatchKeySet(*self._keys, *other._keys)
 
     def has(self, key: DispatchKey) -> bool:
-        """Whether a place is among them."""
+        """Return True if a place is among them."""
         return key in self._keys
 
 

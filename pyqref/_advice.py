@@ -1,4 +1,4 @@
-"""What to do where a name of ``torch`` is missing: looked up in one table.
+"""Advice on missing names of ``torch``, looked up in one table.
 
 The same sentence answers an attribute that is not there (``torch.fft.rfft``), an import
 (``import torch.fft``), and a name that ``pyqref check`` finds in a script.
@@ -21,7 +21,7 @@ def rows() -> dict[str, str]:
 
 
 def advice(name: str) -> str:
-    """What to do instead of a name that is missing; empty if the table does not know it.
+    """Return what to use instead of a missing name, or "" if the table does not know it.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def _longest(path: str) -> str:
 
 
 def package_advice(name: str) -> str:
-    """What to do where a package beside torch is not installed; empty for one not known.
+    """Return what to do without a package beside torch, or "" for an unknown one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What to do without a package beside torch."""
+"""Advice on packages beside torch that are not installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to do instead, for the names of ``torch`` that pyqref does not have.
+"""Table of advice for the names of ``torch`` that pyqref does not have.
 
 One row is an advice and the names that it answers, as they stand below ``torch``. A name answers
 for all below it too; one that ends in ``.*`` only for what is below it and missing.

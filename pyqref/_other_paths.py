@@ -203,7 +203,7 @@ class _Finder:
 
 
 def _exists(path: str) -> bool:
-    """Whether there is a module of this path."""
+    """Return True if there is a module of this path."""
     if path in sys.modules:
         return True
     package, _, _ = path.rpartition(".")
@@ -217,7 +217,7 @@ def _exists(path: str) -> bool:
 def _others(
     fullname: str, path: Sequence[str] | None, target: ModuleType | None
 ) -> ModuleSpec | None:
-    """What the finders after this one find."""
+    """Return the spec that the finders after this one find."""
     for finder in sys.meta_path:
         if finder is not _FINDER and hasattr(finder, "find_spec"):
             spec = finder.find_spec(fullname, path, target)

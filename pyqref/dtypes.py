@@ -161,7 +161,7 @@ class _NamedDtype(dtype):
 
     @property
     def is_complex(self) -> bool:  # type: ignore[override]
-        """Whether its numbers are complex."""
+        """True if the numbers of the dtype are complex."""
         return self._kind == "c"
 
     @property

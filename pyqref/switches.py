@@ -53,7 +53,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What :func:`use_deterministic_algorithms` was told last.
+    """Return the last argument of :func:`use_deterministic_algorithms`.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Whether :func:`use_deterministic_algorithms` was told to warn only.
+    """Return True if :func:`use_deterministic_algorithms` was told to warn only.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """As :func:`use_deterministic_algorithms`: 0, 1, 2 or "default", "warn", "error".
+    """Form of :func:`use_deterministic_algorithms`: 0, 1, 2 or "default", "warn", "error".
 
     Examples
     --------
@@ -128,7 +128,7 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """What :func:`set_float32_matmul_precision` was told last.
+    """Return the last argument of :func:`set_float32_matmul_precision`.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def get_float32_matmul_precision() -> str:
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """Whether the processor was told to make zeros of subnormal numbers: never, numbers are kept.
+    """Return False: the processor keeps subnormal numbers, whatever ``mode`` asks for.
 
     Examples
     --------

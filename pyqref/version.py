@@ -2,7 +2,8 @@
 
 __all__ = ["__version__", "cuda", "hip"]
 
-__version__ = "0.1.0"
+#: The only place that holds it; between releases it ends in ``.dev0``.
+__version__ = "0.2.0.dev0"
 
 #: Versions of CUDA and of ROCm: there is neither.
 cuda: str | None = None

@@ -43,11 +43,11 @@ print("values:  ", q.dequantize().tolist())
 # The staircase
 # -------------
 #
-# Eight integers are enough to see everything that happens with 256. Above, every real number
-# against what is left of it after quantizing and dequantizing; below, the difference. Inside
-# the grid no number moves by more than half a step. Outside, beyond the dotted lines, the
-# staircase is flat and the error grows without bound: that is the price of every range, and
-# the subject of the next tutorial.
+# Eight integers are enough to see everything that happens with 256. The upper picture shows
+# every real number against the result of quantizing and dequantizing it; the lower picture shows
+# the difference. Inside the grid no number moves by more than half a step. Outside, beyond the
+# dotted lines, the staircase is flat and the error grows without bound. Every range has this
+# price, which is the subject of the next tutorial.
 
 scale, zero_point = 0.25, 3
 figure, axes = plt.subplots(2, 1, figsize=(6.4, 6.4), sharex=True)
@@ -61,10 +61,10 @@ plt.show()
 # Half a step is the bound, and all of it is used
 # -----------------------------------------------
 #
-# Does float32, in which the division and the sum are computed, add to that? Its unit roundoff
-# :math:`u = 2^{-24}` enters three times, each time with a number below 256, so that
-# :math:`|x - \hat x| \le s\,(\tfrac12 + 3 \cdot 256\,u)`; :doc:`/theory/affine` derives it.
-# For 8 bits the parenthesis is 0.50005. We quantize a million numbers and look.
+# The division and the sum are computed in float32. Does this add to the error? Its unit roundoff
+# :math:`u = 2^{-24}` enters three times, each time with a number below 256, so that :math:`|x -
+# \hat x| \le s\,(\tfrac12 + 3 \cdot 256\,u)`; :doc:`/theory/affine` derives it. For 8 bits the
+# parenthesis is 0.50005. We quantize a million numbers and look.
 
 rng = np.random.default_rng(0)
 scale, zero_point = 0.02, 128
@@ -91,8 +91,8 @@ print(f"rms {np.sqrt(np.mean(errors**2)):.6f}, s/√12 = {scale / np.sqrt(12):.6
 #
 # A number exactly between two steps could go either way. IEEE 754, and with it
 # :eq:`eq-round-half-even`, takes the *even* neighbour: half of the ties go up, half go down.
-# School arithmetic takes the larger one, and sums of many rounded numbers drift upwards:
-# each tie adds half a step. Twenty prices in half units show it.
+# School arithmetic takes the larger one. Sums of many rounded numbers then drift upwards,
+# because each tie adds half a step. Twenty prices in half units show this.
 
 halves = np.arange(20) + 0.5
 to_even = np.rint(halves)
@@ -115,8 +115,8 @@ plt.show()
 # -------------------------------------------
 #
 # One question is left open: is the zero point added *before* rounding or *after*? It is an
-# integer, so one would think that it does not matter. It does. An odd zero point added first
-# turns an even neighbour into an odd one, and the tie goes the other way.
+# integer, so the order should not matter. But it does. An odd zero point added first turns an
+# even neighbour into an odd one, and the tie goes the other way.
 #
 # PyTorch does both. :func:`~pyqref.quantize_per_tensor` adds it first,
 # :eq:`eq-affine-quantize`; the kernel of
@@ -147,9 +147,9 @@ for zero_point in (0, 1):
     print("  fake_quantize as in torch:  ", fake_quantized(zero_point, "torch"))
 
 # %%
-# With an odd zero point *every* tie goes to the other side. A model trained with fake
-# quantization and then converted can differ there from what it was trained to be, by a whole
-# step, and neither result is wrong: both keep the bound of half a step.
+# With an odd zero point *every* tie goes to the other side. A model that is trained with fake
+# quantization and then converted can differ at ties from the trained model by a whole step.
+# Neither result is wrong: both keep the bound of half a step.
 
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.4), sharey=True)
 for ax, zero_point in zip(axes, (0, 1), strict=True):

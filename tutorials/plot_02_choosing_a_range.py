@@ -5,9 +5,9 @@ Choosing a range
 The scale follows from the range of the data. But should the range hold *all* of the data?
 What do the three observers choose, and what does each choice cost?
 
-A wide range clips nothing and rounds coarsely; a narrow one rounds finely and clips. Between
-the two lies a best width. We look for it twice: in photographs, and in the activations of a
-network, and see which observer comes near.
+A wide range clips nothing and rounds coarsely; a narrow one rounds finely and clips. The best
+width lies between the two. We look for it in photographs and in the activations of a network,
+and see which observer comes near.
 """
 
 # sphinx_gallery_thumbnail_number = 4
@@ -34,9 +34,9 @@ plt.style.use(plot.settings())
 # Data with tails
 # ---------------
 #
-# The brightness of a photograph is spread evenly over its range, and there is little to
-# choose. The *differences* of neighbouring pixels, what the first layer of almost every vision
-# network computes, are another matter: mostly tiny, at edges large.
+# The brightness of a photograph is spread evenly over its range, so there is little to choose.
+# The *differences* of neighbouring pixels, which the first layer of almost every vision network
+# computes, are another matter: most are tiny, but at edges they are large.
 
 
 def differences(name):
@@ -105,8 +105,8 @@ ax.legend(loc="lower right", fontsize="small")
 plt.show()
 
 # %%
-# MinMax only rises. The average follows: for it the sky, seen first, is nearly forgotten at
-# the end. What each finally chose:
+# MinMax only rises. The average follows: for it the sky, seen first, is nearly forgotten at the
+# end. These are the final choices:
 
 figure, ax = plt.subplots(figsize=(6.4, 3.8))
 plot.observer_range(edges, observers, unit="brightness", ax=ax)
@@ -178,14 +178,13 @@ ax.legend(loc="lower left", fontsize="small")
 plt.show()
 
 # %%
-# On the left clipping rules, on the right rounding. With 4 bits the best range is far narrower
-# than with 8: the coarser the grid, the more is clipping worth. MinMax stands at the right
-# end, by construction. The histogram's search stops at the first rise of its own estimate
-# of the error, and so comes near to the best width but not past it.
+# On the left clipping dominates the error, and on the right rounding does. With 4 bits the best
+# range is far narrower than with 8: the coarser the grid, the more clipping pays. MinMax stands
+# at the right end, by construction. The histogram's search stops at the first rise of its own
+# estimate of the error, and so comes near to the best width but not past it.
 #
-# With 8 bits theory hits the mark. With 4 it is on the safe side: most differences are far
-# smaller than a step, and what lies that close to zero is rounded to it for less than
-# :math:`s^2/12`.
+# With 8 bits theory is accurate. With 4 it overestimates the error: most differences are far
+# smaller than a step, and rounding numbers so close to zero costs less than :math:`s^2/12`.
 #
 # Is that so for this photograph only? In another one, a flower before a blurred background, the
 # largest difference is fifteen times the root mean square, where here it is eight.
@@ -205,8 +204,8 @@ for name, observer in seen.items():
 # Activations of a network
 # ------------------------
 #
-# The same with what the layers of a small convolutional network give when it reads digits.
-# After ReLU all numbers are positive, many are zero, and some are large.
+# We repeat this with the outputs of the layers of a small convolutional network that reads
+# digits. After ReLU all numbers are positive, many are zero, and some are large.
 
 digits = load_digits()
 torch.manual_seed(0)
@@ -244,9 +243,9 @@ for name, observer in seen.items():
 
 # %%
 # It widens MinMax's range for ever. The average has nearly forgotten it fifteen batches later.
-# And the histogram keeps it: it minimises the *squared* error, and by that measure one number
-# clipped to a tenth is worse than all others rounded ten times as coarsely. That is right if
-# the outlier means something, and wrong if it was a slip of the camera: no observer can know.
+# The histogram keeps it, because it minimises the *squared* error, and by that measure one
+# number clipped to a tenth is worse than all others rounded ten times as coarsely. That is right
+# if the outlier means something, and wrong if it was a slip of the camera: no observer can know.
 #
 # What we claimed
 # ---------------

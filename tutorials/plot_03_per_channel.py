@@ -5,10 +5,10 @@ One scale for all weights, or one for each channel
 A weight matrix can have one scale, or one for each output channel. What does the second
 cost, what does it gain, and when does the first one fail?
 
-The cost is nearly nothing: the scale of an output channel can be pulled out of its sum, so
-the arithmetic on integers stays the same, and a layer with 24 channels stores 24 scales
-instead of one (:doc:`/theory/per_channel`). The gain depends on one thing only, on how
-differently the channels are sized. We look at a trained network, and then make it difficult.
+The cost is nearly nothing: the scale of an output channel can be pulled out of its sum, so the
+arithmetic on integers stays the same, and a layer with 24 channels stores 24 scales instead of
+one (:doc:`/theory/per_channel`). The gain depends only on how much the channels differ in size.
+We look at a trained network, and then make it difficult.
 """
 
 # sphinx_gallery_thumbnail_number = 1
@@ -156,12 +156,12 @@ for spread in spreads:
         accuracies[name].append(accuracy(logits, digits.test_labels))
 
 # %%
-# Theory says what to expect. An error spread evenly over half a step to either side has the
-# mean square :math:`s^2/12`. Doubling the largest channel doubles the one scale; beside a
-# channel that stayed as it was, that is 6.02 dB lost. The channels in between have grown part
-# of the way, half of it on average, so that the mean falls by about 3 dB a doubling: the
-# dashed lines. They leave the truth where the weights of a channel are all rounded to zero:
-# it cannot lose more than itself, 0 dB.
+# Theory says what to expect. An error spread evenly over half a step to either side has the mean
+# square :math:`s^2/12`. Doubling the largest channel doubles the one scale; beside a channel
+# that stayed as it was, that is 6.02 dB lost. The channels in between have grown part of the
+# way, half of it on average, so that the mean falls by about 3 dB a doubling: the dashed lines.
+# They no longer hold where all weights of a channel are rounded to zero: a channel cannot lose
+# more than itself, which is 0 dB.
 
 figure, axes = plt.subplots(2, 1, figsize=(6.4, 6.0), sharex=True)
 for index, name in enumerate(ratios):
@@ -177,10 +177,9 @@ axes[1].set_ylim(0, 103)
 plt.show()
 
 # %%
-# Every point of these curves is the same function in float32. With one scale its small
-# channels drown in the rounding of the large ones. With a scale for each channel nothing
-# happens at all, and this is exact: a channel that is twice as large gets twice the scale,
-# and the same integers.
+# Every point of these curves is the same function in float32. With one scale, the rounding
+# errors of large channels hide the small ones. With a scale for each channel nothing changes at
+# all: a channel that is twice as large gets exactly twice the scale and the same integers.
 #
 # What we claimed
 # ---------------

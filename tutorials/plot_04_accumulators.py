@@ -146,9 +146,10 @@ ax.set_title("one rounding for each output")
 plt.show()
 
 # %%
-# What sticks out of the box on both sides is the rounded bias of ``qnnpack``.
+# The errors outside of the box on both sides come from the rounded bias of ``qnnpack``.
 #
-# The two engines differ where the exact value lies close to a tie: seldom, and by one.
+# The two engines differ only where the exact value lies close to a tie. This is rare, and the
+# difference is one.
 
 plans = [
     numerics.requantize.requantization(engine, s_x, s_w, s_y, z_y, bias)
@@ -162,10 +163,10 @@ print(f"{different.sum()} of {different.size} outputs differ")
 # Where the bits go
 # -----------------
 #
-# Why not keep the accumulator? Because its numbers need up to
-# :math:`\log_2(255 \cdot 127 \cdot K)` bits for :math:`K` inputs, and the next layer wants 8.
-# Below, the size of the accumulators against the number of inputs, between what random
-# integers give, which grows like :math:`\sqrt K`, and the bound that no input can exceed.
+# Why not keep the accumulator? Because its numbers need up to :math:`\log_2(255 \cdot 127 \cdot
+# K)` bits for :math:`K` inputs, and the next layer wants 8. The picture shows the size of the
+# accumulators against the number of inputs. It lies between the size for random integers, which
+# grows like :math:`\sqrt K`, and the bound that no input can exceed.
 
 widths = 2 ** np.arange(0, 17)
 largest = []

@@ -29,8 +29,8 @@ plt.style.use(plot.settings())
 # The instruction
 # ---------------
 #
-# Unsigned inputs times signed weights, neighbours added, the sum cut to −32768 … 32767. The
-# sums of pairs are then added in 32 bits, where there is room.
+# It multiplies unsigned inputs by signed weights, adds neighbouring products, and clamps each
+# sum to −32768 … 32767. The sums of pairs are then added in 32 bits, which is enough.
 
 
 def pair_sums(inputs, weights):
@@ -52,10 +52,10 @@ print("vpmaddubsw:", saturating_sums(*largest).item())
 # Which products clip?
 # --------------------
 #
-# Take pairs of two equal products, the worst case. Everything orange is wrong. Below the
-# dashed line, with inputs of at most 127, nothing is: the largest sum is
-# :math:`2 \cdot 127 \cdot 128 = 32512`, and the 16 bits hold
-# 32767. That line is what ``reduce_range`` draws, :eq:`eq-reduce-range`.
+# Take pairs of two equal products, the worst case. Everything orange is wrong. Below the dashed
+# line, with inputs of at most 127, nothing is wrong: the largest sum is
+# :math:`2 \cdot 127 \cdot 128 = 32512`, and the 16 bits hold 32767. ``reduce_range`` keeps
+# activations below this line, :eq:`eq-reduce-range`.
 
 q = np.arange(256, dtype=np.uint8)
 p = np.arange(-128, 128).astype(np.int8)
@@ -104,9 +104,8 @@ def quantized_inputs(reduce_range):
 
 
 # %%
-# What the layer should give is the product of the float images with the weights *as they were
-# rounded*, so that only the inputs are to blame. What may be lost by rounding them is known:
-# at most half an input step for each weight,
+# The layer should give the product of the float images with the *rounded* weights, so that only
+# the inputs cause errors. Rounding the inputs costs at most half an input step for each weight,
 #
 # .. math:: |e_n| \le \frac{s_x}{2} \sum_k |\hat w_{nk}|.
 
@@ -127,9 +126,9 @@ for name, reduce_range, summed in (
     print(f"{name:20} {wrong[name]:.2%} of the pairs clipped, rms error {errors[name].std():.4f}")
 
 # %%
-# Largest error of each of the 32 outputs, against its bound. On or below the dashed line all
-# is as it should be. Seven bits have twice the step, and so twice the bound, but they keep it.
-# Eight bits break it where pairs clip, and by how much depends on the image.
+# The picture shows the largest error of each of the 32 outputs against its bound. On or below
+# the dashed line the bound holds. Seven bits have twice the step, and so twice the bound, but
+# they keep it. Eight bits break it where pairs clip, and by how much depends on the image.
 
 figure, ax = plt.subplots(figsize=(6.4, 4.2))
 for (name, each), marker in zip(errors.items(), "os^", strict=True):
@@ -146,8 +145,8 @@ plt.show()
 # %%
 # So the choice is between an error that is twice as large and one that has no bound. With the
 # instruction of 2013 seven bits were right. With VNNI, ARM's dot product or exact arithmetic
-# they are a bit given away: pyqref never saturates, on any processor, and its results with
-# eight bits are those of "8 bits, exact".
+# they waste one bit. pyqref never saturates, on any processor, and its results with eight bits
+# equal "8 bits, exact".
 
 q_images, x_scale, x_zero_point = quantized_inputs(reduce_range=False)
 layer = nn.quantized.Linear(64, 32)
@@ -163,8 +162,8 @@ print("outputs of pyqref that differ from the exact sum:", (y.int_repr().numpy()
 # ---------------
 #
 # Pairs clip with 8 bits and never with 7; exact sums keep their bound with either; clipped ones
-# break theirs by more than three times; and pyqref gives what exact sums give, but for the float32
-# rounding of the requantization, which may decide a tie in the other way.
+# break theirs by more than three times; and pyqref gives the results of exact sums, except for
+# the float32 rounding of the requantization, which may decide a tie the other way.
 
 assert clipped[128:].any()
 assert not clipped[:128].any()

@@ -71,8 +71,8 @@ print(prepared.head)
 # Step 3: calibrate
 # -----------------
 #
-# Run the prepared network on typical data; the observers take note. The labels are not
-# needed. 256 training images do here, and the last section asks whether fewer would.
+# Run the prepared network on typical data, and the observers record the ranges. Labels are not
+# needed. Here 256 training images are enough, and the last section asks whether fewer would.
 
 predict(prepared, digits.calibration_images)
 prepared.head.activation_post_process
@@ -81,8 +81,8 @@ prepared.head.activation_post_process
 # Step 4: convert
 # ---------------
 #
-# Every observed layer is replaced by a quantized one: weights are rounded to integers, and what
-# the observers saw becomes scales and zero points.
+# Every observed layer is replaced by a quantized one: weights are rounded to integers, and the
+# observed ranges become scales and zero points.
 
 quantized = torch.quantization.convert(prepared)
 quantized
@@ -108,7 +108,7 @@ plt.show()
 
 # %%
 # The error of a logit is larger than half a step of the last layer, because the noise of all
-# layers before is in it. How noise grows on its way through the network:
+# layers before is in it. This is how noise grows through the network:
 
 ratios = measure.layer_sqnr(fused, quantized, digits.test_images)
 figure, ax = plt.subplots(figsize=(6.4, 3.8))
@@ -117,7 +117,7 @@ plt.show()
 
 # %%
 # :func:`pyqref.measure.annotate` writes these numbers beside the layers. The error column then
-# has both what was measured and half a step, the bound of the layer's own rounding.
+# shows both the measured error and half a step, the bound of the layer's own rounding.
 
 measure.annotate(quantized, ratios)
 
@@ -125,9 +125,9 @@ measure.annotate(quantized, ratios)
 # What can be proved
 # ------------------
 #
-# No bound is known for the whole that is worth having. For each layer *by itself* there is
-# one. Give its integers' real values to float64, with the weights as they were rounded:
-# then the only error is that of one requantization, half an output step and a little
+# No useful bound is known for the whole network, but there is one for each layer *by itself*.
+# Give its integers' real values to float64, with the weights as they were rounded: then the only
+# error is that of one requantization, half an output step and a little
 # (:doc:`/theory/requantization`). We record what goes into each layer and what comes out.
 
 

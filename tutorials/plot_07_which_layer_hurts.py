@@ -5,9 +5,9 @@ Which layer hurts?
 A quantized network is worse than it should be. Which of its layers is to blame, and what
 would be gained by leaving that one in floating point?
 
-Looking at the noise behind each layer does not tell: noise is handed on, and the last layer
-always looks bad. So we quantize *one layer at a time*, measure what each costs the output,
-and test whether the costs add up.
+The noise behind each layer does not answer this: it includes the noise of all layers before, and
+the last layer always looks bad. So we quantize *one layer at a time*, measure what each costs
+the output, and test whether the costs add up.
 """
 
 # sphinx_gallery_thumbnail_number = 2
@@ -31,9 +31,9 @@ plt.style.use(plot.settings())
 # -----------
 #
 # A small residual network reads digits. Graph mode quantizes it: it finds by itself what to
-# fuse, and a :class:`~pyqref.quantization.QConfigMapping` says which layers to leave alone,
-# by name. How good the result is we say in decibels, as the signal to quantization noise ratio
-# of the logits: 6 dB more is half the error.
+# fuse, and a :class:`~pyqref.quantization.QConfigMapping` says which layers to leave alone, by
+# name. We express the quality of the result in decibels, as the signal to quantization noise
+# ratio of the logits: 6 dB more is half the error.
 
 digits = load_digits()
 torch.manual_seed(0)
@@ -144,8 +144,8 @@ plt.show()
 
 # %%
 # For ``head`` the prediction is right: 3 dB, half of the noise power, for 240 weights that stay
-# float. For the others it promises too much. A layer in the middle shares its input and output
-# with its neighbours, and those still round them: sparing one layer between two quantized
+# float. For the others the prediction is too high. A layer in the middle shares its input and
+# output with its neighbours, and those still round them: sparing one layer between two quantized
 # ones saves its weight's noise only. That is why it pays to spare the *ends* of a network, and
 # why sensitivities are an upper estimate of what sparing a layer brings.
 #

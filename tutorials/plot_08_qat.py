@@ -5,10 +5,10 @@ Training with rounding: the straight-through estimator
 Rounding is flat almost everywhere and jumps in between, so its derivative is zero wherever it
 has one. How can gradient descent train a network that rounds, and when is that worth the time?
 
-*Quantization-aware training* puts the rounding into the forward pass, so that the loss feels
-it, and leaves it out of the backward pass, where it would say nothing. The second half of that
-sentence looks like cheating. This tutorial finds out how large a lie it is, what it does to
-single weights, and what it does to a network of 2 to 4 bits.
+*Quantization-aware training* puts the rounding into the forward pass, so that the loss feels it,
+and leaves it out of the backward pass, where it would say nothing. The second half of that
+sentence looks like cheating. This tutorial measures how large the error of this gradient is,
+what it does to single weights, and what it does to a network of 2 to 4 bits.
 """
 
 import copy
@@ -59,8 +59,8 @@ inside = [quant_min <= round(each / scale) <= quant_max for each in x.tolist()]
 assert [float(each) for each in inside] == x.grad.tolist()
 
 # %%
-# How large is the lie?
-# ---------------------
+# How large is the error?
+# -----------------------
 #
 # Inside the range both :math:`Q(x)` and :math:`Q(x + d)` are at most half a step from where
 # they should be, so that over a distance :math:`d` the slope of the staircase is
@@ -108,9 +108,9 @@ assert np.all(wrong <= (step / distances) * (1 + roundings))
 # -----------------
 #
 # A weight on a grid cannot be moved by a small gradient: the nearest grid point would not
-# change. So the optimiser keeps a real *latent* weight, and only the forward pass rounds it.
-# Let one weight try to be 0.4 on a grid of quarters. It cannot; what happens instead is worth
-# seeing. A second one starts outside of the range, at 3.
+# change. So the optimiser keeps a real *latent* weight, and only the forward pass rounds it. Let
+# one weight try to be 0.4 on a grid of quarters. It cannot, and the picture shows what happens
+# instead. A second weight starts outside of the range, at 3.
 
 
 def descend(start, target, n_steps=60, lr=0.1):
@@ -212,11 +212,11 @@ axes[1].set_title("quantized after training and while training")
 plt.show()
 
 # %%
-# At 4 bits there was little to lose. At 3 bits plain quantization loses every tenth image or
-# so, at 2 bits, four integers, nearly everything. Training with the rounding wins most of it
-# back at 3 bits, and about half at 2. Training longer without the rounding wins less, at 2 bits
-# hardly anything: what helps is not the time but that the loss sees the grid. The loss itself
-# says how hard that is, the more the fewer the bits.
+# At 4 bits there was little to lose. At 3 bits plain quantization loses every tenth image or so,
+# at 2 bits, four integers, nearly everything. Training with the rounding wins most of it back at
+# 3 bits, and about half at 2. Longer training without the rounding gains less, and hardly
+# anything at 2 bits. The gain does not come from the time, but from a loss that includes the
+# grid. The loss itself is larger with fewer bits.
 
 for name, each in found.items():
     print(f"{name:>22}: " + ", ".join(f"{width} bits {each[width]:.1f} %" for width in each))

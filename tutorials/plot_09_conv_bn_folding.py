@@ -56,10 +56,10 @@ assert float(weight[0] @ np.float32([5, 1]) + bias[0]) == 5.5
 # A trained network
 # -----------------
 #
-# The numbers of a trained network are not so kind: every product is rounded to float32. A
-# folded weight carries five roundings (sum, root, reciprocal, two products), each a factor
-# :math:`1 + \delta` with :math:`|\delta| \le u = 2^{-24}`. To see them we fold once more in
-# double, where the same operations are exact enough to serve as the truth.
+# In a trained network every product is rounded to float32. A folded weight carries five
+# roundings (sum, root, reciprocal, two products), each a factor :math:`1 + \delta` with
+# :math:`|\delta| \le u = 2^{-24}`. To see them we fold once more in double, where the same
+# operations are exact enough to serve as the truth.
 
 digits = data.load_digits()
 torch.manual_seed(0)
@@ -162,7 +162,7 @@ assert np.mean(moved["per tensor"] > 0) > 0.5
 # The fold inside of training
 # ---------------------------
 #
-# So what is quantized must be the folded weight, also in training. But in training the
+# The quantized weight must therefore be the folded one, also in training. But in training the
 # normalization uses the statistics of each *batch*, which are known only after the convolution.
 # :class:`~pyqref.nn.intrinsic.qat.ConvBnReLU2d` resolves this in the way of Krishnamoorthi
 # (arXiv 1806.08342, section 3.2.2; :doc:`/theory/folding`): fold with the *running* deviation,

@@ -119,10 +119,10 @@ assert abs(surprise["float16"] - surprise["float"]) < 0.005
 # --------------------------
 #
 # Take one product apart. The input gets a scale from its own range :eq:`eq-dynamic-input`; it
-# has 7 bits, because fbgemm leaves one bit free :eq:`eq-reduce-range`. The sum over the
-# integers is exact :eq:`eq-linear-accumulator` and is multiplied back into a real number
-# :eq:`eq-dynamic-output`. So all the error there is stems from the half step of each input,
-# and that of output :math:`n` is at most
+# has 7 bits, because fbgemm leaves one bit free :eq:`eq-reduce-range`. The sum over the integers
+# is exact :eq:`eq-linear-accumulator` and is multiplied back into a real number
+# :eq:`eq-dynamic-output`. So the whole error comes from the half step of each input, and the
+# error of output :math:`n` is at most
 #
 # .. math:: \tfrac12 s_x \sum_k |\hat w_{nk}|,
 #
@@ -205,11 +205,11 @@ assert faded[50] < faded[0] / 10
 
 # %%
 # The ratio stays where it is. The forget gate is why: :math:`c' = \sigma(f) \odot c + \ldots`
-# :eq:`eq-lstm-step` multiplies an old error of the cell by :math:`\sigma(f) < 1` at every
-# step, as the figure on the right shows. If each step adds noise of power :math:`P` and keeps
-# the part :math:`\varphi^2 < 1` of the power that is there, then no more than :math:`P\,(1 +
-# \varphi^2 + \varphi^4 + \dots) = P / (1 - \varphi^2)` can ever be there. What forgets also
-# forgets its errors.
+# :eq:`eq-lstm-step` multiplies an old error of the cell by :math:`\sigma(f) < 1` at every step,
+# as the figure on the right shows. If each step adds noise of power :math:`P` and keeps the part
+# :math:`\varphi^2 < 1` of the power that is there, then no more than
+# :math:`P\,(1 + \varphi^2 + \varphi^4 + \dots) = P / (1 - \varphi^2)` can ever be there. A cell
+# that forgets also forgets its errors.
 
 # %%
 # What it writes

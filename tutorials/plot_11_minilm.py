@@ -152,9 +152,9 @@ for engine in found:
 # %%
 # The prediction holds, to a fraction of a decibel: single layers hold no surprise. What it says
 # is sobering, though. 7 bits could give more than 40 dB if inputs were spread evenly; most
-# layers have less than 27. The figure on the right tells why. The largest inputs of these
-# layers are seven to eighty times their root mean square; one scale must cover all of them, and
-# most are left with few steps. No rounding rule can mend that; another grid could.
+# layers have less than 27. The figure on the right tells why. The largest inputs of these layers
+# are seven to eighty times their root mean square; one scale must cover all of them, and most
+# are left with few steps. No rounding rule can change this, but another grid could.
 
 for engine in found:
     assert np.abs(found[engine] - theory[engine]).mean() < 1
@@ -205,14 +205,15 @@ ratio = {
 print({name: f"{each:.1f} dB" for name, each in ratio.items()})
 
 # %%
-# It does not. The ratio before was flattering. One feature of the *first token* of every
-# sentence is near 193, where nothing else exceeds a few units, so that it alone is nearly all
-# of the signal; and its own relative error is small. The outputs for all other tokens had to be
+# It does not. The ratio before it was misleading. One feature of the *first token* of every
+# sentence is near 193, where nothing else exceeds a few units, so that it alone is nearly all of
+# the signal; and its own relative error is small. The outputs for all other tokens had to be
 # computed with the steps that such numbers leave over, and were noisy all along. The
-# normalization divides every token by its own deviation, so that the loud one is no louder than
-# any other, and the noise of the quiet ones is heard. A ratio over everything tells little
-# where one number is most of everything. (The eighth bit that qnnpack uses is worth some 2 dB
-# at the end, not the 6.02 of the textbook: the errors of the *weights* are the same in both.)
+# normalization divides every token by its own deviation, so that the large token is no larger
+# than any other, and the noise of the small ones becomes visible. A ratio over everything tells
+# little where one number is most of everything. (The eighth bit that qnnpack uses is worth some
+# 2 dB at the end, not the 6.02 of the textbook: the errors of the *weights* are the same in
+# both.)
 
 last = {engine: list(each.values())[-1] for engine, each in ratios.items()}
 assert power[loud] > 0.9 * power.sum()

@@ -114,9 +114,9 @@ assert np.all(np.abs(shifted - expected) < 1)
 # What the chip can do, as data
 # -----------------------------
 #
-# Bytes as activations; weights within -8 and 7, in bytes too, because no smaller signed type
-# exists. The constraint is what makes them 4-bit weights. Convolution and linear layer, each
-# with a ReLU or without; pooling and flattening leave the grid alone.
+# Activations are bytes. Weights lie within -8 and 7; they are bytes, too, because no smaller
+# signed type exists, and the constraint makes them 4-bit weights. The chip has convolutions and
+# linear layers, each with a ReLU or without. Pooling and flattening keep the grid.
 
 byte = DTypeWithConstraints(dtype=torch.qint8)
 nibble = DTypeWithConstraints(dtype=torch.qint8, quant_min_lower_bound=-8, quant_max_upper_bound=7)
@@ -168,7 +168,7 @@ shifter = BackendConfig("shifter").set_backend_pattern_configs(
 # The model
 # ---------
 #
-# No stubs and nothing about quantization in it: graph mode finds out by itself.
+# The model has no stubs and nothing about quantization: graph mode needs neither.
 
 
 class Reader(nn.Module):
@@ -198,7 +198,8 @@ plt.show()
 # -------
 #
 # The QConfig must fit what the back end says. Observers go where values will be quantized;
-# behind pooling and flattening stands the *same* observer as before them, since the grid stays.
+# pooling and flattening have the *same* observer before and behind them, since they keep the
+# grid.
 
 qconfig = QConfig(
     activation=PowerOfTwoObserver.with_args(**symmetric),

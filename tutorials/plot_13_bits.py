@@ -102,11 +102,11 @@ for name, each in found.items():
 assert abs(found["even"][8][0] - 20 * np.log10(255)) < 0.1
 
 # %%
-# All lines are parallel; what tells them apart is the crest. A normal distribution pays for its
-# rare large numbers, and so do weights and activations: 6 dB of crest are a bit that is paid
-# for and not used, which is why choosing a range is worth a tutorial of its own. Only the
-# activations lie above their line, by about 3 dB. About half of them are zero, behind a ReLU,
-# and on an affine grid zero has no error: half of the noise is missing.
+# All lines are parallel and differ only by the crest. A normal distribution pays for its rare
+# large numbers, and so do weights and activations: 6 dB of crest are a bit that is paid for and
+# not used, which is why choosing a range is worth a tutorial of its own. Only the activations
+# lie above their line, by about 3 dB. About half of them are zero, behind a ReLU, and on an
+# affine grid zero has no error: half of the noise is missing.
 
 zeros = float((seen == 0).mean())
 gain = -10 * np.log10(1 - zeros)
@@ -159,9 +159,9 @@ plt.show()
 # rounded anew for every image, and their errors average out; the errors of the weights are
 # drawn once, for all images, and a width can be lucky.
 #
-# The accuracy does not care for decibels until they are nearly gone: it stays where it is down
-# to a threshold, and falls off a cliff behind it. That is why a sweep is worth its time, and
-# why one accuracy at 8 bits says little about how much room is left.
+# The accuracy hardly depends on decibels until few are left: it is constant down to a threshold
+# and collapses below it. That is why a sweep is worth its time, and why one accuracy at 8 bits
+# says little about how much room is left.
 
 for name, each in ratio.items():
     slope = np.polyfit(list(each), list(each.values()), 1)[0]

@@ -3,12 +3,13 @@ What the kernels do
 ===================
 
 A processor can multiply 64 pairs of bytes in one instruction. How must a matrix product be
-arranged so that it does little else, and how near does it come to what the machine can do?
+arranged so that it spends most of its time on this instruction, and how near does it come to the
+limit of the machine?
 
 A kernel computes what the equations say, bit by bit, and differs from them only in the order of
-the work. We play one in NumPy, on a tile small enough to print: the dot product of four bytes,
-packed weights, the tile that stays in registers, and the epilogue that makes bytes of sums
-again. Then we look at measured speeds beside the limits of processor and memory.
+the work. We imitate a kernel in NumPy, on a tile small enough to print: the dot product of four
+bytes, packed weights, the tile that stays in registers, and the epilogue that turns sums into
+bytes again. Then we look at measured speeds beside the limits of processor and memory.
 """
 
 # sphinx_gallery_thumbnail_number = 2
@@ -242,5 +243,5 @@ assert fastest <= 1.1 * measured["peaks"]["operations"]
 
 # %%
 # **In short**: pack the weights in the order of reading, hold as many sums as there are
-# registers, move the zero points out of the product, and finish while the sums are at hand.
-# What is left is decided by the machine: memory for a few rows, dot products for many.
+# registers, move the zero points out of the product, and finish while the sums are at hand. The
+# machine sets the remaining limit: memory for a few rows, dot products for many.

@@ -3,11 +3,11 @@ fbgemm against qnnpack, bit by bit
 ==================================
 
 Two engines run the same integers with the same scales. Why do some of their results differ by
-one, and can one say beforehand which?
+one, and can we predict which?
 
-fbgemm was made for servers, qnnpack for phones. Both sum products exactly; they part where real
-numbers come in. There are four such places: the multiplier, the bias, the addition, and the bit
-that fbgemm leaves free. Each is one function here, so each can be looked at alone.
+fbgemm was made for servers, qnnpack for phones. Both sum products exactly; they differ where
+real numbers are involved. There are four such places: the multiplier, the bias, the addition,
+and the bit that fbgemm leaves free. Each is one function here, so each can be looked at alone.
 """
 
 import matplotlib.pyplot as plt
@@ -33,9 +33,9 @@ rng = np.random.default_rng(0)
 # The multiplier: dividing or multiplying by the reciprocal
 # ---------------------------------------------------------
 #
-# From units of the accumulator to units of the output leads one float32 number. fbgemm divides
-# :eq:`eq-multiplier-fbgemm`, qnnpack multiplies by the reciprocal
-# :eq:`eq-multiplier-qnnpack`, which is rounded once more.
+# One float32 number converts units of the accumulator into units of the output. fbgemm divides
+# :eq:`eq-multiplier-fbgemm`, qnnpack multiplies by the reciprocal :eq:`eq-multiplier-qnnpack`,
+# which is rounded once more.
 
 accumulator_scales = rng.uniform(1e-4, 1e-3, 100_000).astype(np.float32)
 output_scales = rng.uniform(0.01, 0.1, 100_000).astype(np.float32)
@@ -47,10 +47,10 @@ assert np.abs(ulps).max() <= 2
 assert 0.1 < np.mean(ulps != 0) < 0.5
 
 # %%
-# A quarter or so of all multipliers differ in the last of their 24 bits. To be seen in the
-# result, the accumulator times the multiplier must come to lie within that last bit of a tie.
-# It takes some searching to find one. With the multiplier 1/200, say, accumulators 100, 300,
-# 500, ... lie on ties:
+# A quarter or so of all multipliers differ in the last of their 24 bits. The difference shows in
+# the result only if the accumulator times the multiplier lies within that last bit of a tie.
+# Such a case takes some searching. With the multiplier 1/200, say, accumulators 100, 300, 500,
+# ... lie on ties:
 
 ties = np.arange(100, 25_600, 200)
 found = 0
@@ -100,11 +100,10 @@ for accumulator in (54, 55, 56):
     print(f"accumulator {accumulator}: {real:.2f} steps, fbgemm {results[0]}, qnnpack {results[1]}")
 
 # %%
-# How often does that show? The rounding error :math:`e` of the bias is somewhere between minus
-# and plus half a unit and a quarter in size on average. The result changes if a tie lies
-# between the two numbers, which are :math:`|e| M` apart, while ties are 1 apart. So a part
-# :math:`M/4` of all results should differ. We run a linear layer on both engines, for several
-# multipliers.
+# How often is this visible? The rounding error :math:`e` of the bias is somewhere between minus
+# and plus half a unit and a quarter in size on average. The result changes if a tie lies between
+# the two numbers, which are :math:`|e| M` apart, while ties are 1 apart. So a part :math:`M/4`
+# of all results should differ. We run a linear layer on both engines, for several multipliers.
 
 x = torch.quantize_per_tensor(
     torch.from_numpy(rng.uniform(0, 12, (400, 64)).astype(np.float32)), 0.05, 0, torch.quint8
@@ -200,10 +199,10 @@ assert np.abs(off).max() == 1
 # The bit that fbgemm leaves free
 # -------------------------------
 #
-# The last difference is no rounding but a choice of range, and is larger than all others
+# The last difference is not a rounding but a choice of range, and it is larger than all others
 # together. For fbgemm activations get 7 bits, because older processors sum pairs of products in
-# 16 bits :eq:`eq-reduce-range`; for qnnpack 8. In dynamic layers the engine decides it when
-# the layer runs.
+# 16 bits :eq:`eq-reduce-range`; for qnnpack 8. In dynamic layers the engine decides it when the
+# layer runs.
 
 values = rng.normal(0, 1, 20_000).astype(np.float32)
 ratio = {}
@@ -243,6 +242,6 @@ assert abs(errors["fbgemm, 8 bits"] - errors["qnnpack, 8 bits"]) < 0.1
 assert errors["fbgemm, 7 bits"] < errors["fbgemm, 8 bits"]
 
 # %%
-# **In short**: the engines differ by one, near ties and nowhere else: within the last bit of
-# the multiplier, within :math:`M/2` for the bias, exactly on ties for sums. In quality they are
-# equal; what is to be heard is the range that each is given by default.
+# **In short**: the engines differ by one, near ties and nowhere else: within the last bit of the
+# multiplier, within :math:`M/2` for the bias, exactly on ties for sums. In quality they are
+# equal; only the default range of each makes a visible difference.

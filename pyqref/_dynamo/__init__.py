@@ -1,4 +1,4 @@
-"""What scripts tell a compiler that is not there: they can, and nothing changes."""
+"""Calls of scripts to a compiler that does not exist here; they have no effect."""
 
 from __future__ import annotations
 

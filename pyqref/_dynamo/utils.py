@@ -6,7 +6,7 @@ __all__ = ["is_compile_supported"]
 
 
 def is_compile_supported(device_type: object) -> bool:
-    """Whether models can be compiled for a type of device: for none.
+    """Return False: models are not compiled for any type of device.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What touches the insides of Python, NumPy and the C library: tricks, each in a file of its own.
+"""Tricks that rely on internals of Python, NumPy and the C library, each in its own file.
 
 Each file says what it does, why (with what it gains), and what happens where the inside that it
 touches is absent: results are the same there, calls are slower or messages say less. The tests in

@@ -34,14 +34,14 @@ def unpacks_into(frame: FrameType | None) -> int | None:
 
 
 def imports_a_name(frame: FrameType | None) -> bool:
-    """Whether a frame runs ``from module import name``; False where nobody can tell."""
+    """Return True if a frame runs ``from module import name``; False if that is unknown."""
     if frame is None or frame.f_lasti < 0:
         return False
     return frame.f_code.co_code[frame.f_lasti] == _IMPORT_FROM
 
 
 def was_raised(last: TracebackType) -> bool:
-    """Whether the last step of a traceback is a ``raise``; True where nobody can tell.
+    """Return True if the last step of a traceback is a ``raise``, or if that is unknown.
 
     False of a frame of compiled code, which has no instructions: Python that is compiled leaves
     raising to functions that are not.

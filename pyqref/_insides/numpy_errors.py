@@ -37,7 +37,7 @@ class AsDocumented:
 
 
 def way_to_ignore(context: Any) -> tuple[Any, Any]:
-    """What to set, and to what, so that NumPy warns of nothing.
+    """Return the variable and the value that silence NumPy's warnings.
 
     ``context`` is a ``Context`` in which nothing is set.
     """

@@ -149,7 +149,7 @@ class _Twins(dict[str, Any]):
 
 
 def twin_of(kernel: str, operation: str) -> Any:
-    """What :data:`twin` gives while ``kernel`` is in use."""
+    """Return the value of :data:`twin` while ``kernel`` is in use."""
     if kernel == "reference":
         return None
     return _load(f"{__package__}.{operation}.{KERNELS[kernel].module(operation)}")

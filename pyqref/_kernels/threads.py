@@ -11,12 +11,15 @@ from pyqref._insides.openmp_waiting import awake, short_waiting
 
 __all__ = ["get_num_threads", "has_openmp", "set_num_threads", "together"]
 
+#: However the number of threads is set, it lies between 1 and this.
+MOST_THREADS = 1024
+
 # ``limit`` is how many threads an operation may use: the thin layers read it for every call.
 try:
     with short_waiting():
         from . import _parallel
 
-    _openmp, limit = _parallel.has_openmp(), _parallel.max_threads()
+    _openmp, limit = _parallel.has_openmp(), min(_parallel.max_threads(), MOST_THREADS)
     _parallel.set_main_thread(threading.main_thread().ident or 0)
     _parallel.expect_waiting(awake())
 except ImportError:
@@ -26,18 +29,21 @@ _forked = False
 
 
 def has_openmp() -> bool:
-    """Whether the kernels were built with OpenMP, without which they use one thread."""
+    """Return True if the kernels were built with OpenMP; without it they use one thread."""
     return _openmp
 
 
 def get_num_threads() -> int:
-    """Threads that an operation may use.
+    """Return the number of threads that an operation may use, in [1, 1024].
 
-    At first what ``OMP_NUM_THREADS`` says, or else the number of processors; then what
-    :func:`set_num_threads` or ``threadpoolctl.threadpool_limits`` says, whichever is less. It is 1
-    without OpenMP, and in a child process made by ``os.fork``. The results do not depend on it.
-    Threads wait awake for the next operation for some microseconds only, unless the
-    environment sets ``GOMP_SPINCOUNT`` or ``OMP_WAIT_POLICY``.
+    The number starts as the value of ``OMP_NUM_THREADS``, or as the number of processors where that
+    is not set. :func:`set_num_threads` replaces it for the whole process. The context manager
+    ``threadpoolctl.threadpool_limits`` lowers it, never raises it, for the Python thread that
+    enters the block, until the block ends or :func:`set_num_threads` is called. The number is 1
+    without OpenMP and in a child process made by ``os.fork``. Results do not depend on it.
+
+    Idle threads spin for some microseconds only before they sleep, unless the environment sets
+    ``GOMP_SPINCOUNT`` or ``OMP_WAIT_POLICY``.
 
     Examples
     --------
@@ -52,15 +58,18 @@ def get_num_threads() -> int:
 def set_num_threads(n_threads: int) -> None:
     """Set how many threads an operation may use, in the whole process.
 
+    The number replaces the one from ``OMP_NUM_THREADS``; :func:`get_num_threads` tells how it works
+    together with ``threadpoolctl``.
+
     Parameters
     ----------
     n_threads
-        A positive integer. Small operations use fewer.
+        An integer in [1, 1024]. Small operations use fewer threads.
 
     Raises
     ------
     TypeError, ValueError
-        Not an integer; not positive.
+        If ``n_threads`` is not an integer; if it is outside of [1, 1024].
 
     Warns
     -----
@@ -78,8 +87,8 @@ def set_num_threads(n_threads: int) -> None:
     """
     if not isinstance(n_threads, int) or isinstance(n_threads, bool):
         raise TypeError(f"n_threads must be an int, got {type(n_threads).__name__}")
-    if not 1 <= n_threads <= 1024:
-        raise ValueError(f"n_threads must be in [1, 1024], got {n_threads}")
+    if not 1 <= n_threads <= MOST_THREADS:
+        raise ValueError(f"n_threads must be in [1, {MOST_THREADS}], got {n_threads}")
     global limit
     if n_threads > 1 and (_forked or not _openmp):
         reason = "in a forked process" if _openmp else "because pyqref was built without OpenMP"
@@ -91,10 +100,11 @@ def set_num_threads(n_threads: int) -> None:
 
 
 def together(work: Callable[[], object], n_threads: int) -> None:
-    """Call ``work()`` by each of so many threads of the kernels; in it, kernels use no other one.
+    """Call ``work()`` once on each of ``n_threads`` threads of the kernels.
 
-    Threads of one's own would want the processors on which those of the kernels wait awake, and
-    would get helpers of their own, more than there are processors.
+    Kernels that ``work`` calls run on the calling thread alone. New Python threads would compete
+    for processors with the kernels' threads, which spin between operations, and each of them would
+    start further threads, so that there would be more threads than processors.
 
     Examples
     --------

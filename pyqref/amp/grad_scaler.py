@@ -175,7 +175,7 @@ class GradScaler:
         return self._scale if self._enabled else 1.0
 
     def is_enabled(self) -> bool:
-        """Whether it scales."""
+        """Return True if the scaler scales losses."""
         return self._enabled
 
     def get_growth_factor(self) -> float:

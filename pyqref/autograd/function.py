@@ -12,12 +12,12 @@ __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
 
 def _is_recorded(value: Any) -> bool:
-    """Whether it stands for a tensor while :mod:`pyqref.fx` records a program."""
+    """Return True if it stands for a tensor while :mod:`pyqref.fx` records a program."""
     return type(value).__module__ == "pyqref.fx.proxy"
 
 
 class FunctionCtx:
-    """What ``forward`` leaves for ``backward``; any attribute may be set on it.
+    """Context in which ``forward`` stores data for ``backward``; any attribute may be set on it.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What :meth:`save_for_backward` kept."""
+        """Tensors that :meth:`save_for_backward` kept."""
         for version, expected in self._versions:
             if version[0] != expected:
                 raise RuntimeError(

@@ -52,7 +52,7 @@ def _rows(output: Tensor, leaves: tuple[Tensor, ...], strict: bool) -> list[Tens
 def _pulled(
     output: Tensor, weights: Tensor, leaves: tuple[Tensor, ...], strict: bool
 ) -> list[Tensor]:
-    """What ``weights`` at an output are at the inputs."""
+    """Pull ``weights`` at an output back to the inputs."""
     found = [None] * len(leaves)
     if output.requires_grad:
         found = list(grad(output, leaves, weights.clone(), retain_graph=True, allow_unused=True))
@@ -74,7 +74,7 @@ def vjp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    r"""What a function gives, and a vector times its Jacobian: :math:`v^T J`.
+    r"""Return a function's result, and a vector times its Jacobian: :math:`v^T J`.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def jvp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    r"""What a function gives, and its Jacobian times a vector: :math:`J v`.
+    r"""Return a function's result, and its Jacobian times a vector: :math:`J v`.
 
     Parameters
     ----------

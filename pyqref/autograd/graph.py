@@ -1,4 +1,4 @@
-"""What scripts tell the tape about memory."""
+"""Settings by which scripts tell the tape about memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["save_on_cpu"]
 
 
 class save_on_cpu(nullcontext[None]):
-    """What is kept for the gradient is in the memory of the CPU anyway.
+    """Have no effect: tensors for the gradient are in the memory of the CPU anyway.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What libraries ask about torch's own code for the processor."""
+"""Questions of libraries about torch's own code for the processor."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ __all__ = ["is_available"]
 
 
 def is_available() -> bool:
-    """Whether the kernels were compiled with it.
+    """Return True if the kernels were compiled with OpenMP.
 
     Examples
     --------

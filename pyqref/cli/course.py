@@ -51,7 +51,7 @@ def wanted(signature: str) -> str:
 
 
 def defined(file: Path, name: str) -> Callable[..., Any]:
-    """What a file defines under a name, after running it."""
+    """Run a file and return what it defines under a name."""
     if not file.is_file():
         raise SolutionError(f"{file} is no file")
     try:

@@ -108,7 +108,7 @@ def get(name: str) -> Exercise:
 
 
 def describe(name: str) -> str:
-    """What is to be written, with an example.
+    """Return the task of an exercise, with an example.
 
     Parameters
     ----------

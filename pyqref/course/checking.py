@@ -19,7 +19,7 @@ Values = tuple[np.ndarray, ...]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case: values, or the reason why there are none."""
+    """Outcome of a case: values, or the reason why there are none."""
 
     values: Values | None
     problem: str = ""
@@ -96,7 +96,7 @@ def _same(right: Outcome, mine: Outcome, tolerance: float) -> bool:
 
 
 def _difference(right: np.ndarray, mine: np.ndarray, tolerance: float) -> str:
-    """What is wrong with one value, "" for nothing."""
+    """Describe what is wrong with one value, or return ""."""
     if right.dtype.kind == "U" or mine.dtype.kind == "U":
         return "" if np.array_equal(right, mine) else "it differs"
     if right.shape != mine.shape:

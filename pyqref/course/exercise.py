@@ -1,4 +1,4 @@
-"""What an exercise consists of."""
+"""Parts of an exercise."""
 
 from __future__ import annotations
 

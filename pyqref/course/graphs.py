@@ -27,7 +27,7 @@ class Matcher:
         return list(self.nodes)[::-1]
 
     def ranked(self) -> list[Pattern]:
-        """What to try first: the longest."""
+        """Return the matches in the order to try them: the longest first."""
         return sorted(self.patterns, key=lambda each: -len(each))
 
     def uses(self, name: str) -> int:
@@ -40,7 +40,7 @@ class Matcher:
         return inputs[0] if inputs else None
 
     def free(self, names: Sequence[str]) -> bool:
-        """Whether no match has one of the nodes."""
+        """Return True if no match contains one of the nodes."""
         return not self.taken & set(names)
 
     def ending_at(self, last: str, pattern: Pattern) -> list[str] | None:
@@ -88,7 +88,7 @@ class Forwards(Matcher):
     """From the beginning."""
 
     def order(self) -> list[str]:
-        """As they run."""
+        """Return the nodes in the order in which they run."""
         return list(self.nodes)
 
 
@@ -104,7 +104,7 @@ class AsListed(Matcher):
     """Whatever stands first."""
 
     def ranked(self) -> list[Pattern]:
-        """As the back end lists them."""
+        """Return the matches in the order of the back end."""
         return list(self.patterns)
 
 

@@ -1,4 +1,4 @@
-"""What a check found, told to a student."""
+"""Result of a check, told to a student."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Result:
-    """What :func:`pyqref.course.check` found; true if everything is right.
+    """Result of :func:`pyqref.course.check`; true if everything is right.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Result:
 
     @property
     def passed(self) -> bool:
-        """Whether every case is right."""
+        """Return True if every case is right."""
         return not self.failures
 
     def __bool__(self) -> bool:

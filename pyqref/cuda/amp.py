@@ -13,7 +13,7 @@ __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
 
 class autocast(_autocast):
-    """As ``pyqref.amp.autocast`` of ``"cuda"``: float32 stays float32.
+    """``pyqref.amp.autocast`` for ``"cuda"``: float32 stays float32.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class autocast(_autocast):
 
 
 class GradScaler(_GradScaler):
-    """As :class:`pyqref.amp.GradScaler` of ``"cuda"``: without a GPU it scales nothing.
+    """:class:`pyqref.amp.GradScaler` for ``"cuda"``: without a GPU it scales nothing.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the numbers of one run say, in sentences. Nothing here is known before the run."""
+"""Conclusions from the numbers of one run, in sentences. None is known before the run."""
 
 from __future__ import annotations
 

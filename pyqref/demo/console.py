@@ -1,4 +1,4 @@
-"""What the user sees while it runs: progress bars in a terminal, plain lines elsewhere."""
+"""Output while the demo runs: progress bars in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Digits:
         return self.train_images[:CALIBRATION_IMAGES]
 
     def limited(self, train: int, test: int) -> Digits:
-        """The same digits, but only the first of each part."""
+        """Return only the first digits of each part."""
         return Digits(
             self.train_images[:train],
             self.train_labels[:train],

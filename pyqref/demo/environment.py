@@ -1,4 +1,4 @@
-"""What the numbers of a run depend on."""
+"""Environment on which the numbers of a run depend."""
 
 from __future__ import annotations
 

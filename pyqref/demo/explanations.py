@@ -1,4 +1,4 @@
-"""What each variant is, in a few sentences for the report."""
+"""Descriptions of the variants, in a few sentences for the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run finds out: one row a variant, and the numbers behind every figure."""
+"""Findings of a run: one row for each variant, and the numbers behind every figure."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Reading:
-    """What two models read in one test image.
+    """Readings of one test image by two models.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class Findings:
         raise LookupError(f"no row of the table has {wanted}")
 
     def numbers(self) -> dict[str, Any]:
-        """What ``results.json`` holds: the same for the same seed, latencies apart."""
+        """Return the contents of ``results.json``; all but the latencies follow from the seed."""
         return {
             "environment": self.environment,
             "rows": [asdict(row) for row in self.rows],

@@ -25,7 +25,7 @@ __all__ = [
 
 
 def activations(model: nn.Module, images: Tensor, names: Sequence[str]) -> dict[str, Array]:
-    """What the modules ``names`` give when ``model`` runs on ``images``, dequantized."""
+    """Return the dequantized outputs of the modules ``names`` of ``model`` on ``images``."""
     outputs = layer_outputs(model, images, names)
     return {name: outputs[name].astype(np.float32) for name in names}
 
@@ -71,7 +71,7 @@ def channel_errors(reference: nn.Module, quantized: nn.Module, layer: str) -> Ar
 
 
 def readings(images: Tensor, labels: Tensor, exact: Array, rounded: Array) -> list[Reading]:
-    """What the float logits ``exact`` and the quantized ``rounded`` make of each image.
+    """Return how the float logits ``exact`` and the quantized ``rounded`` read each image.
 
     The images of which the quantized model is least sure come first.
     """

@@ -1,4 +1,4 @@
-"""What one run of the demo does, and how much of it."""
+"""Plan of a run of the demo: what it does, and how much."""
 
 from __future__ import annotations
 

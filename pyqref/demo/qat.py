@@ -62,5 +62,5 @@ def converted(student: nn.Module, *, engine: str) -> nn.Module:
 
 
 def without_fake_quant(student: nn.Module) -> nn.Module:
-    """The same weights without any rounding: what the int8 model is compared with."""
+    """Return the model without fake quantization, with which the int8 model is compared."""
     return copy.deepcopy(student).apply(disable_fake_quant)

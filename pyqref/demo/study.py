@@ -176,7 +176,7 @@ class Study:
         return sweep
 
     def look_inside(self, sweep: dict[str, dict[int, float]]) -> Findings:
-        """What the figures need."""
+        """Compute the numbers for the figures."""
         images = self.digits.test_images
         compared = [c for c in self.candidates if c.row.method == "static" and c.engine == "fbgemm"]
         ranges, layer_errors, channel_errors = {}, {}, {}

@@ -1,4 +1,4 @@
-"""What scripts call in a group of processes: there is none, as in ``torch`` before it is made."""
+"""Functions of a group of processes; there is none, as in ``torch`` before it is made."""
 
 from __future__ import annotations
 

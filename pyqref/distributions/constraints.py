@@ -27,7 +27,7 @@ class Constraint:
         self._name, self._contains = name, contains
 
     def check(self, value: Tensor) -> Tensor:
-        """Whether each number, or each matrix in the last two dimensions, is in the set."""
+        """Return True if each number, or each matrix in the last two dimensions, is in the set."""
         found: Tensor = wrap(np.asarray(self._contains(value.detach().numpy())))
         return found
 

@@ -124,7 +124,7 @@ def _signature(function: Any) -> inspect.Signature:
 
 
 def _stars(parameter: inspect.Parameter) -> str:
-    """What stands before the name of an argument: nothing, ``*`` or ``**``."""
+    """Return the prefix of an argument's name: nothing, ``*`` or ``**``."""
     if parameter.kind is parameter.VAR_POSITIONAL:
         return "*"
     return "**" if parameter.kind is parameter.VAR_KEYWORD else ""

@@ -158,7 +158,7 @@ class Interpreter:
         return target(*args, **kwargs)
 
     def call_method(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What a method of the first argument returns."""
+        """Return the result of a method of the first argument."""
         own, *others = args
         return getattr(own, target)(*others, **kwargs)
 
@@ -173,7 +173,7 @@ class Interpreter:
     # Helpers
 
     def fetch_attr(self, target: str) -> Any:
-        """What stands at a path of the module."""
+        """Return the attribute at a path of the module."""
         found = self.module
         for index, step in enumerate(steps := target.split(".")):
             if not hasattr(found, step):

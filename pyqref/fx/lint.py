@@ -61,7 +61,7 @@ def _check_target(node: Node, module: Any) -> None:
     if found is _NOTHING:
         raise RuntimeError(f"{names}, but {type(module).__name__} has no such attribute")
     if node.op == "call_module" and not isinstance(found, Module):
-        raise RuntimeError(f"{names}, which is no module but a {type(found).__name__}")
+        raise RuntimeError(f"{names}, which is not a module but a {type(found).__name__}")
 
 
 _NOTHING = object()

@@ -90,7 +90,7 @@ def _search(
 
 
 def _match(wanted: Any, found: Any, mapping: dict[Node, Any], loose: bool) -> bool:
-    """Whether a value of the pattern fits one of the graph; notes what it stands for."""
+    """Return True if a value of the pattern fits one of the graph, and record the pair."""
     if isinstance(wanted, Node):
         if wanted in mapping:
             return mapping[wanted] is found or (
@@ -149,7 +149,7 @@ def _nodes(mapping: dict[Node, Any]) -> set[Node]:
 
 
 def _contained(mapping: dict[Node, Any], anchors: list[Node], own: set[Node]) -> bool:
-    """Whether only results are used outside of the match."""
+    """Return True if only the results of the match are used outside of it."""
     results = {mapping[each] for each in anchors}
     return all(
         node in results or node.op == "get_attr" or own.issuperset(node.users) for node in own

@@ -278,7 +278,7 @@ class Node:
     # Description
 
     def is_impure(self) -> bool:
-        """Whether the node does something beside computing its value.
+        """Return True if the node has an effect other than computing its value.
 
         True for inputs and the output, for functions marked with
         :func:`~pyqref.fx.has_side_effect`, for modules with ``_is_impure``, and for what
@@ -359,7 +359,7 @@ class Node:
         return self.name
 
     def __lt__(self, other: Node) -> bool:
-        """Whether this node stands before another of its graph."""
+        """Return True if this node stands before another of its graph."""
         return self.graph._order(self) < self.graph._order(other)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Node:

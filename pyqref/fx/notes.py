@@ -1,4 +1,4 @@
-"""What is known of nodes beyond the graph itself, for pictures and for text.
+"""Notes on nodes beyond the graph itself, for pictures and for text.
 
 A graph says which module a node calls; that the module looks at numbers, or that a value is
 made of integers, it does not say. Whoever knows leaves a function in the graph module,
@@ -22,7 +22,7 @@ NOTES = "notes"
 
 @dataclass(frozen=True)
 class Note:
-    """What is known of a node.
+    """Note on a node.
 
     Attributes
     ----------

@@ -85,6 +85,6 @@ def normalize_module(
     kwargs: Mapping[str, Any] | None = None,
     normalize_to_only_use_kwargs: bool = False,
 ) -> ArgsKwargsPair | None:
-    """As :func:`normalize_function`, of the module at a path of ``root``."""
+    """Form of :func:`normalize_function` for the module at a path of ``root``."""
     forward = root.get_submodule(target).forward
     return normalize_function(forward, args, kwargs, None, None, normalize_to_only_use_kwargs)

@@ -70,7 +70,7 @@ def picture(
     edge_label: EdgeLabel | None = None,
     implied: bool = False,
 ) -> Picture:
-    """What a picture of a graph shows.
+    """Return the contents of a picture of a graph.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def _target(node: Node) -> str:
 
 
 def _settings(node: Node, note: Note, owner: Any, module: Any) -> list[str]:
-    """Of a module its settings, of an attribute its dtype and shape."""
+    """Return the settings of a module, or the dtype and shape of an attribute."""
     if note.settings is not None:
         return [line for each in note.settings.splitlines() for line in _wrapped(each)]
     if module is not None:

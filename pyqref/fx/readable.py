@@ -41,7 +41,7 @@ def readable(module: Any, indent: int = 0) -> str:
 
 
 def _comment(node: Node, note: Note | None) -> str:
-    """What is known of a node and its value, on one line."""
+    """Return a line on a node and its value."""
     if note is None or node.op in ("placeholder", "output") or note.implied:
         return ""
     kind = note.kind.replace("\n", " ") if node.op == "call_module" else ""

@@ -1,4 +1,4 @@
-"""What turns actions on proxies into nodes of a graph."""
+"""Recorder that turns actions on proxies into nodes of a graph."""
 
 from __future__ import annotations
 

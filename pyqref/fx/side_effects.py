@@ -37,7 +37,7 @@ def has_side_effect(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_impure(node: Any) -> bool:
-    """Whether a node does something beside; see :meth:`pyqref.fx.Node.is_impure`."""
+    """Return True if a node has a side effect; see :meth:`pyqref.fx.Node.is_impure`."""
     if node.op in ("placeholder", "output"):
         return True
     if node.op == "get_attr":

@@ -88,7 +88,7 @@ class Tracer(TracerBase):
     # What a subclass may decide
 
     def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
-        """Whether a module is recorded as one call, not traced through.
+        """Return True if a module is recorded as one call, not traced through.
 
         True for the modules of ``pyqref.nn`` but ``Sequential``; the fused modules of
         ``nn.intrinsic`` are leaves, too.
@@ -308,7 +308,7 @@ def _attribute(module: Any, name: str) -> Any:
 
 
 def _recorded(function: Any) -> Any:
-    """What a function that :func:`recording` made records; other functions themselves."""
+    """Return the function that a wrapper of :func:`recording` records, or the function itself."""
     made = isinstance(function, FunctionType)
     return vars(function).get("recorded", function) if made else function
 

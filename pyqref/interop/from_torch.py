@@ -309,10 +309,10 @@ class _Conversion:
 
 
 def has_switch(signature: inspect.Signature) -> bool:
-    """Whether a forward has an option, which the code may pass on before it is known."""
+    """Return True if a forward has an option that its code may use before it is known."""
     return any(isinstance(each.default, bool) for each in signature.parameters.values())
 
 
 def all_recorded(programs: Mapping[Any, Any]) -> bool:
-    """Whether each choice of optional arguments, in each mode, could be traced."""
+    """Return True if every choice of optional arguments could be traced in every mode."""
     return all(isinstance(each, Program) for each in programs.values())

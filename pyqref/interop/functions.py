@@ -59,7 +59,7 @@ def function_of(target: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def attribute_exists(name: str) -> bool:
-    """Whether tensors, or what they give, have an attribute or a method of this name.
+    """Return True if tensors, or their results, have an attribute or method of this name.
 
     They give sizes, lists, numbers, and pairs of ``values`` and ``indices``.
     """

@@ -1,4 +1,4 @@
-"""What a node of a graph of ``torch`` calls, and what does the same here.
+"""Functions that the nodes of a graph of ``torch`` call, and their counterparts here.
 
 An exported graph calls ``torch.ops.aten``. Most of these operators have the arguments of the
 function or method of the same name; where they have not, :data:`_ADAPTED` says what is called.
@@ -98,7 +98,7 @@ def _aten(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
 
 
 def _takes(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
-    """Whether a function can be called with these arguments."""
+    """Return True if a function can be called with these arguments."""
     try:
         inspect.signature(function).bind(*args, **kwargs)
     except (TypeError, ValueError):

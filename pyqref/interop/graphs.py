@@ -71,7 +71,7 @@ def graph_module(
 
 
 def _is_guard(node: Any) -> bool:
-    """Whether a node of an exported graph only checks its inputs."""
+    """Return True if a node of an exported graph only checks its inputs."""
     return node.op == "call_module" and node.target == "_guards_fn"
 
 
@@ -186,7 +186,7 @@ def _constant(value: Any) -> Any:
 
 
 def _preparation(made: Any, objects: Translation) -> Preparation:
-    """What ``convert_fx`` must know."""
+    """Return the record that ``convert_fx`` needs."""
 
     def qconfig(value: Any) -> Any:
         return to_qconfig(value, objects.value)

@@ -125,7 +125,7 @@ def _modules_with_their_own_format(model: Module) -> set[str]:
 
 
 def _fit(name: str, current: Any, given: Any, lenient: bool) -> tuple[LoadRow, Any]:
-    """Whether a value can take the place of another, and the value as it will be loaded."""
+    """Return whether a value can replace another, and the value as it will be loaded."""
     value: Any
     try:
         value = to_value(given)

@@ -75,7 +75,7 @@ def _metaclass(translation: Translation, cls: type) -> Any:
 
 
 def _stays(cls: type) -> bool:
-    """Whether a class holds values and no code that could use ``torch``."""
+    """Return True if a class holds values and no code that could use ``torch``."""
     fixed = issubclass(cls, BaseException) or isinstance(cls, EnumMeta)
     return fixed or (issubclass(cls, tuple) and hasattr(cls, "_fields"))
 

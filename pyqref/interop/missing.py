@@ -1,4 +1,4 @@
-"""What the code of a user certainly calls and this package does not have, found by reading it.
+"""Names that a user's code certainly calls and pyqref lacks, found by reading the code.
 
 A statement runs for certain unless it stands under a condition, or after a return that does.
 What stands under a condition is not refused: it may never run, and says so when it does.
@@ -86,7 +86,7 @@ def _look_at(
 
 
 def _is_absent(value: Any) -> bool:
-    """Whether there is nothing here for a function or class of ``torch``."""
+    """Return True if pyqref has nothing for a function or class of ``torch``."""
     module = getattr(value, "__module__", None)
     if not callable(value) or (module is not None and module.split(".")[0] != "torch"):
         return False

@@ -1,4 +1,4 @@
-"""What became of each tensor of a state that was loaded, as a table."""
+"""Table of the tensors of a loaded state, with what was done with each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class LoadRow:
 
 
 class LoadReport:
-    """What :func:`~pyqref.interop.load_torch_state_dict` did, name by name.
+    """Report of :func:`~pyqref.interop.load_torch_state_dict`, name by name.
 
     Printed, it is a table of all names.
 

@@ -77,7 +77,7 @@ def _record(
     signature: inspect.Signature,
     problem: Callable[[TypeError], None],
 ) -> Program | str:
-    """What one trace gives: a program, or the reason why there is none."""
+    """Trace once; return a program, or the reason why there is none."""
     try:
         graph, constants = _graph(module, fixed, training)
     except Exception as error:
@@ -275,7 +275,7 @@ def _function(target: Any) -> Any:
 
 
 def _name(node: Any) -> str:
-    """What the result of a node is called; that of an input as in the signature."""
+    """Return the name of a node's result; an input is named as in the signature."""
     return node.target.lstrip("*") if node.op == "placeholder" else node.name
 
 

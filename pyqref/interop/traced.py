@@ -195,12 +195,12 @@ class Traced(Module):
         )
 
     def _run(self, arguments: Mapping[str, Any]) -> Any:
-        """What the module of ``torch`` computes, step by step."""
+        """Compute the module of ``torch`` step by step."""
         optional = {name for name, value in arguments.items() if self._given(name, value)}
         return self.program(*optional).run(self, arguments)
 
     def _given(self, name: str, value: Any) -> bool:
-        """Whether an argument is optional and has another value than its default."""
+        """Return True if an argument is optional and has another value than its default."""
         default = self._signature.parameters[name].default
         if default is inspect.Parameter.empty:
             return False

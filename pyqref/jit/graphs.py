@@ -128,7 +128,7 @@ def graph_from(
             raise ValueError(f"a node is named {name!r} and has the target {target!r}")
         positional, named = value_of(args), value_of(kwargs)
         if not isinstance(positional, tuple) or not isinstance(named, dict):
-            raise ValueError(f"the arguments of node {name!r} are no tuple and dict")
+            raise ValueError(f"the arguments of node {name!r} are not a tuple and a dict")
         if not all(isinstance(each, str) and _is_name(each) for each in named):
             raise ValueError(f"node {name!r} has the keywords {list(named)}")
         if named and target.startswith("builtins."):

@@ -1,4 +1,4 @@
-"""What a model's source says about scripting: marks that leave the code as it is."""
+"""Marks for scripting in the source of a model; they leave the code unchanged."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Attribute(NamedTuple):
 
 
 def is_scripting() -> bool:
-    """Whether the running code has been compiled: never here.
+    """Return False: code is never compiled here.
 
     Models ask, to leave out what a compiler cannot take. Here all of it runs.
 

@@ -1,4 +1,4 @@
-"""What a compiler's user asks of it: nothing to do, said where it would change something."""
+"""Functions for users of a compiler; they have no effect, and warn where this matters."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def enable_onednn_fusion(enabled: bool) -> None:
 
 
 def onednn_fusion_enabled() -> bool:
-    """What :func:`enable_onednn_fusion` was told last.
+    """Return the last argument of :func:`enable_onednn_fusion`.
 
     Examples
     --------

@@ -142,7 +142,7 @@ class ModuleFlattener(Flattener):
         return ["dict", [pair for pairs in found for pair in pairs]]
 
     def _plain(self, value: Any, path: tuple[Any, ...]) -> Any:
-        """As :meth:`flatten`, without a trace of what could not be kept as a whole."""
+        """Flatten like :meth:`flatten`, without a record of values that could not be kept whole."""
         if value is None or type(value) in (bool, int, float, str):
             return self.flatten(value, path)
         arrays, names, numbers = dict(self.arrays), dict(self._names), dict(self._numbers)

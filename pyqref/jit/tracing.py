@@ -22,7 +22,7 @@ __all__ = [
 
 
 class TracerWarning(Warning):
-    """What ``torch`` warns of while it records a run; here nothing is recorded, and it never comes.
+    """Warning of ``torch`` while it records a run; here it never appears.
 
     Scripts name it to switch it off.
 
@@ -35,7 +35,7 @@ class TracerWarning(Warning):
 
 
 class TracingCheckError(Exception):
-    """What ``torch`` raises when a recorded run differs from another; here it never comes.
+    """Error of ``torch`` when a recorded run differs from another; here it never appears.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def _tracing() -> Iterator[None]:
 
 
 def is_tracing() -> bool:
-    """Whether :func:`trace` runs a model on its example now.
+    """Return True if :func:`trace` runs a model on its example now.
 
     Examples
     --------

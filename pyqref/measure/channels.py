@@ -89,5 +89,5 @@ def rows(weight: Any, axis: int) -> Array:
 
 
 def root_mean_square(values: Array) -> Array:
-    """Of each row."""
+    """Return the root mean square of each row."""
     return np.sqrt((values**2).mean(axis=1))

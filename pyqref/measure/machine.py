@@ -1,4 +1,4 @@
-"""What the machine allows: the least time that a layer of bytes can take."""
+"""Limits of the machine: the least time that a layer of bytes can take."""
 
 from __future__ import annotations
 

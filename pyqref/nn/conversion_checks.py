@@ -1,4 +1,4 @@
-"""What a layer must have to be converted, and its constructor's numbers; errors name them."""
+"""Checks of a layer before its conversion, and of constructor arguments; errors name them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What quantized and observed layers warn of; :mod:`pyqref.quantization` adds its own kinds."""
+"""Warnings of quantized and observed layers; :mod:`pyqref.quantization` adds more kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a layer was made with, by name, so that another one like it can be made."""
+"""Options with which a layer was made, by name, to make another one like it."""
 
 from __future__ import annotations
 

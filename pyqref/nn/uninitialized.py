@@ -18,7 +18,7 @@ def is_lazy(param: Any) -> bool:
 
 
 class UninitializedTensorMixin:
-    """What an uninitialized parameter and buffer share."""
+    """Base class of uninitialized parameters and buffers."""
 
     #: What it becomes.
     cls_to_become: type

@@ -160,7 +160,7 @@ def transpose_canvas(
     output_padding: Sequence[int],
     dilation: Sequence[int],
 ) -> IntArray:
-    """What a convolution reads to compute a transposed one: ``x`` spread out, with margins.
+    """Return ``x`` spread out with margins, which a convolution reads to compute a transposed one.
 
     Position ``o + tap`` of the canvas, where ``tap = dilation * k``, holds input
     ``(o + tap - margin) / stride`` where that is one, else ``fill``, with

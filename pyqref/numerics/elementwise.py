@@ -86,7 +86,7 @@ def dequantize_fused(q: Any, grid: Grid, exact_zero: bool = True) -> FloatArray:
 
 
 def zero_is_coarse(a: Grid, b: Grid, out: Grid) -> bool:
-    """Whether the rounding errors of real zero can be seen in a sum on the grid ``out``.
+    """Return True if rounding errors of real zero are visible in a sum on the grid ``out``.
 
     Examples
     --------

@@ -94,7 +94,7 @@ def depthwise_weight_gradient(grad: FloatArray, x: FloatArray, windows: Windows)
 
 
 def _filter_at(weight: FloatArray, tap: tuple[int, ...]) -> FloatArray:
-    """What each filter has at a tap, a view."""
+    """Return a view of the weight of each filter at one tap."""
     where: tuple[Any, ...] = (slice(None), *tap)
     return weight[where]
 

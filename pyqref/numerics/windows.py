@@ -126,7 +126,7 @@ class Windows(NamedTuple):
         return Windows(kernel, self.stride, self.dilation, padding), taps
 
     def are_pixels(self) -> bool:
-        """Whether each window is one pixel, and each pixel inside its own window."""
+        """Return True if each window is one pixel, and each pixel lies inside its own window."""
         every = set(self.kernel + self.stride)
         return every == {1} and not any(map(sum, self.padding))
 

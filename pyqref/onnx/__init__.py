@@ -21,7 +21,7 @@ __all__ = [
 
 
 def is_in_onnx_export() -> bool:
-    """Whether a model is being exported: never.
+    """Return False: models are not exported to ONNX by tracing.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What libraries use to describe an operation for ONNX."""
+"""Functions with which libraries describe an operation for ONNX."""
 
 from __future__ import annotations
 

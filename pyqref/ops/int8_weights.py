@@ -239,7 +239,7 @@ quantized_rnn_tanh_cell = _cell(
 def _gates(
     name: str, gates: int, input: Any, hidden: Any, of_input: _Weight, of_hidden: _Weight
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What input and hidden state contribute to the gates, float32 ``(B, gates * H)`` each."""
+    """Return the parts of input and hidden state in the gates, float32 ``(B, gates * H)`` each."""
     for label, weight in (("w_ih", of_input[0]), ("w_hh", of_hidden[0])):
         _require_integers(name, label, weight)
     (rows, width), of_rows = of_hidden[0].shape, of_input[0].shape[0]

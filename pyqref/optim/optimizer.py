@@ -1,4 +1,4 @@
-"""What all optimisers share: groups of parameters, and a state for each parameter."""
+"""Base class of all optimisers: groups of parameters, and a state for each parameter."""
 
 from __future__ import annotations
 

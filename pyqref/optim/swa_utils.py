@@ -144,7 +144,7 @@ class AveragedModel(Module):
         self.use_buffers = use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the copy computes."""
+        """Return the output of the copy."""
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model: Module) -> None:

@@ -28,7 +28,7 @@ PAPERS = {"light": ("#ffffff", "#1d2430", "#d9dee6"), "dark": ("#161b22", "#e6e9
 
 
 def settings(name: str = "light") -> dict[Any, Any]:
-    """What ``name``, ``"light"`` or ``"dark"``, sets in matplotlib: colours, grid, layout.
+    """Return the matplotlib settings of ``name``, ``"light"`` or ``"dark"``: colours, grid, layout.
 
     Raises
     ------

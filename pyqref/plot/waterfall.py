@@ -101,7 +101,7 @@ def waterfall(ledger: Any, *, layers: int = 12, ax: Axes | None = None) -> Axes:
 
 
 def _rows(entries: Any, layers: int) -> list[tuple[str, dict[str, float]]]:
-    """Of each line its name and the change by kind."""
+    """Return the name and the change by kind for each line."""
     kinds = {cause: kind for kind, causes in KINDS for cause in causes}
     by_layer: dict[str, dict[str, float]] = {}
     for each in entries:

@@ -1,4 +1,4 @@
-"""What was measured: one event a call, sums by name, and the table of both."""
+"""Measured events: one for each call, sums by name, and the table of both."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SORTABLE = ("count", "cpu_time", "cpu_time_total", "self_cpu_time_total")
 
 
 class _Times:
-    """What events and their sums have in common; times are microseconds of wall time."""
+    """Base class of events and their sums; times are microseconds of wall time."""
 
     name: str
     count: int

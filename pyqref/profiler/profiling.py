@@ -16,7 +16,7 @@ _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """What can be measured: the CPU.
+    """Return the activities that can be measured: the CPU.
 
     Examples
     --------

@@ -38,7 +38,7 @@ _PRIVATE = ("is_tensor", "typename")
 
 @cache
 def _names() -> dict[CodeType, str]:
-    """What the operations of pyqref are called, by the code that they run."""
+    """Return the names of pyqref's operations, by the code that they run."""
     found: dict[CodeType, set[str]] = {}
     for home, prefix in _SPACES:
         module = importlib.import_module(home)

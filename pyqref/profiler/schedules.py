@@ -31,7 +31,7 @@ class ProfilerActivity(Enum):
 
 
 class ProfilerAction(Enum):
-    """What a profiler does in a step.
+    """Action of a profiler in a step.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the setters of configs take: texts, classes, operations, lists of them."""
+"""Checks for the arguments of config setters: strings, classes, operations, lists of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the workflows warn of, and the strict form in which they refuse it.
+"""Warnings of the workflows, and the errors that replace them in the strict form.
 
 Nothing is silently ignored: what has no effect, or an effect that nobody can want, gives
 a :class:`QuantizationWarning` with the path of the module and the remedy. With

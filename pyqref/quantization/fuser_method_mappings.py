@@ -293,5 +293,5 @@ def _group(table: Mapping[Any, Any], *layers: Any) -> Any:
     group = table.get(type(layers[0]))
     if group is None:
         known = ", ".join(each.__name__ for each in table)
-        raise ValueError(f"cannot fuse {type(layers[0]).__name__}; what can be: {known}")
+        raise ValueError(f"cannot fuse {type(layers[0]).__name__}; these can be fused: {known}")
     return group(*layers)

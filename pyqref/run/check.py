@@ -61,7 +61,7 @@ class MissingName:
 
 @dataclass
 class FileReport:
-    """What one file uses.
+    """Names that one file uses.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class FileReport:
 
     @property
     def is_complete(self) -> bool:
-        """Whether it could be read, and every name it needs is here."""
+        """Return True if the file could be read and pyqref has every name that it needs."""
         return not self.error and all(each.guarded for each in self.missing)
 
 

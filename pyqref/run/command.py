@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "from that",
     )
     parser.add_argument(
-        "-m", dest="as_module", action="store_true", help="the name is that of a module"
+        "-m", dest="as_module", action="store_true", help="the name belongs to a module"
     )
     parser.add_argument("name", metavar="script", help="script.py, notebook.ipynb, or a module")
     parser.add_argument(

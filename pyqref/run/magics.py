@@ -29,7 +29,7 @@ def note(text: str) -> None:
 
 
 class Notebook:
-    """What ``get_ipython()`` returns in a notebook that is run as a script.
+    """Result of ``get_ipython()`` in a notebook that is run as a script.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def advised(module: ModuleType, torch_name: str) -> None:
     _given[module.__name__] = (module, own)
 
     def found(name: str) -> Any:
-        """What the module has by this name, or why it has not."""
+        """Return the module's attribute of this name, or say why there is none."""
         try:
             if own is None:
                 raise AttributeError(

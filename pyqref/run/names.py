@@ -58,7 +58,7 @@ def _submodule(owner: Any, name: str) -> Any:
 
 
 def is_here(name: str) -> bool:
-    """Whether a full name, as ``"torch.nn.Linear"``, exists under the alias.
+    """Return True if a full name, as ``"torch.nn.Linear"``, exists under the alias.
 
     Examples
     --------
@@ -149,7 +149,7 @@ _HOMES = ("pyqref.tensor.", "pyqref.nn.functional.")
 
 @cache
 def returns_tensor(name: str) -> bool:
-    """Whether the function or method of a full name gives a tensor, for certain.
+    """Return True if the function or method of a full name certainly returns a tensor.
 
     Examples
     --------

@@ -106,6 +106,6 @@ def _run_cell(source: str, name: str, namespace: dict[str, Any]) -> None:
 
 
 def _display(*values: Any, **_: Any) -> None:
-    """What a notebook's ``display`` shows, as text."""
+    """Print an object like ``display`` in a notebook, as text."""
     for value in values:
         sys.stdout.write(f"{value!r}\n")

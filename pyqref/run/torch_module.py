@@ -1,4 +1,4 @@
-"""What stands for ``torch`` itself, and for ``torch.version``, while the alias is installed.
+"""Modules in the place of ``torch`` and ``torch.version`` while the alias is installed.
 
 Every submodule of ``torch`` *is* the module of pyqref. Two cannot be: the top one, whose
 ``__version__`` and ``__name__`` must read as torch's while those of pyqref stay what they are,

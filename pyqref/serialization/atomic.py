@@ -42,7 +42,7 @@ def write_atomically(path: str, write: Callable[[str], None]) -> None:
     if os.path.exists(path):
         found = os.stat(path).st_mode
         if not stat.S_ISREG(found):
-            raise OSError(f"cannot save {path!r}: it exists and is no regular file")
+            raise OSError(f"cannot save {path!r}: it exists and is not a regular file")
         mode = stat.S_IMODE(found)
     prefix = f".{name[:200]}."
     _remove_left(folder, prefix)

@@ -46,7 +46,7 @@ class Element:
 
     @property
     def is_widened(self) -> bool:
-        """Whether numbers get a wider type than they have in the file."""
+        """Return True if numbers get a wider type than they have in the file."""
         return self.size != np.dtype(self.held).itemsize
 
 
@@ -154,7 +154,7 @@ def read_elements(
 
 
 def told_of_widened(counts: dict[str, int]) -> list[str]:
-    """What to tell of formats that were widened, given the number of tensors of each.
+    """Return the note on widened formats, given the number of tensors of each.
 
     Examples
     --------

@@ -183,6 +183,6 @@ def _opened(f: Any) -> Iterator[tuple[BinaryIO, int, str]]:
         return
     path = os.fsdecode(os.fspath(f))
     if not stat.S_ISREG(os.stat(path).st_mode):
-        raise FileError(f"{path}: no regular file")
+        raise FileError(f"{path}: not a regular file")
     with open(path, "rb") as file:
         yield file, os.fstat(file.fileno()).st_size, path

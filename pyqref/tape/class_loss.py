@@ -75,7 +75,7 @@ class Nll(Operation):
     def _spread(
         self, log_p: Array, weight: Array | None, counts: Array | None, label_smoothing: float
     ) -> Array:
-        """What label smoothing gives to every class at the places that count."""
+        """Return the weight that label smoothing gives to every class at the places that count."""
         classes = log_p.shape[self.axis]
         share = np.full(classes, label_smoothing / classes, dtype=log_p.dtype)
         if weight is not None:

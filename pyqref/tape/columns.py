@@ -26,7 +26,7 @@ _BLOCK, _FEWEST = 1 << 17, 512
 
 
 def are_rows_faster(x: Array, windows: Windows) -> bool:
-    """Whether to lay out windows as rows, some images at a time, rather than image by image.
+    """Return True if windows are laid out faster as rows of some images at a time.
 
     An image of few pixels has less work than it costs to read the filters anew.
 

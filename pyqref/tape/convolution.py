@@ -138,7 +138,7 @@ class Convolution(Operation):
         return grad_x, grad_weight, grad_bias
 
     def _met(self, weight: Array) -> Array:
-        """What of the weight meets the image."""
+        """Return the part of the weight that meets the image."""
         where: tuple[Any, ...] = (..., *self.taps)
         return weight if self.windows.kernel == weight.shape[2:] else weight[where]
 

@@ -16,7 +16,7 @@ __all__ = ["FakeQuantizePerChannel", "FakeQuantizePerTensor"]
 
 
 class StraightThrough(Operation):
-    """What both have in common.
+    """Base class of both.
 
     The gradient passes unchanged where the rounded number is in
     ``[quant_min, quant_max]`` and is zero elsewhere (``eq-straight-through``).
@@ -44,7 +44,7 @@ class FakeQuantizePerTensor(StraightThrough):
 
 
 class FakeQuantizePerChannel(StraightThrough):
-    """The same with a scale and zero point for each index of an axis.
+    """Fake quantization with a scale and zero point for each index of an axis.
 
     See ``eq-fake-quantize-channel`` and ``eq-straight-through``.
     """

@@ -14,7 +14,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations are recorded on the tape now, in this thread.
+    """Return True if operations are recorded on the tape now, in this thread.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class enable_grad(_GradMode):
 
 
 class inference_mode(_GradMode):
-    """The same as :class:`no_grad` here; ``inference_mode(False)`` records.
+    """Form of :class:`no_grad`; ``inference_mode(False)`` records.
 
     Examples
     --------

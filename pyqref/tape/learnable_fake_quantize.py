@@ -21,7 +21,7 @@ __all__ = ["FakeQuantizeLearnablePerChannelAffine", "FakeQuantizeLearnablePerTen
 
 
 class Learnable(Operation):
-    """What both have in common: three gradients from the positions on the grid.
+    """Base class of both: three gradients from the positions on the grid.
 
     ``eq-learnable-position``, ``eq-straight-through``, ``eq-learnable-scale-gradient`` and
     ``eq-learnable-zero-point-gradient``.
@@ -85,7 +85,7 @@ class FakeQuantizeLearnablePerTensorAffine(Learnable):
 
 
 class FakeQuantizeLearnablePerChannelAffine(Learnable):
-    """The same with a scale and zero point for each index of an axis."""
+    """Learnable fake quantization with a scale and zero point for each index of an axis."""
 
     def forward(
         self,

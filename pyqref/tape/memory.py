@@ -97,14 +97,14 @@ def extent(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
 
 
 def overlaps(array: Array) -> bool:
-    """Whether an axis is repeated in memory, as by ``expand``."""
+    """Return True if an axis is repeated in memory, as by ``expand``."""
     if 0 not in array.strides or array.size == 0:
         return False
     return any(s == 0 < n - 1 for s, n in zip(array.strides, array.shape, strict=True))
 
 
 def meets_partly(written: Array, read: Array) -> bool:
-    """Whether what is written covers another place of memory that is read than its own.
+    """Return True if written elements overlap other elements that are read.
 
     As in ``torch``, only arrays without gaps count; of others each element would be compared.
     """

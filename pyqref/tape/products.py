@@ -61,7 +61,7 @@ def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
 
 
 def is_large(multiplications: int) -> bool:
-    """Whether one product of so many multiplications is worth being shared by threads.
+    """Return True if a product of so many multiplications is worth sharing among threads.
 
     Examples
     --------

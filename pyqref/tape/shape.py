@@ -81,14 +81,14 @@ class _Reshaping(Operation):
 
 
 class Reshape(_Reshaping):
-    """The same elements in another shape; a view where the strides allow it."""
+    """Return the elements in another shape, as a view where the strides allow it."""
 
     label = "ViewBackward0"
     compute = staticmethod(ndarray.reshape)
 
 
 class View(_Reshaping):
-    """The same memory in another shape; an error where the strides do not allow it."""
+    """Return the memory in another shape, or raise where the strides do not allow it."""
 
     compute = staticmethod(_viewed)
 
@@ -274,7 +274,7 @@ class Triangle(Operation):
 
 
 class Cast(Operation):
-    """The same values in another NumPy type."""
+    """Convert the values to another NumPy type."""
 
     compute = staticmethod(ndarray.astype)
     label = "ToCopyBackward0"

@@ -14,7 +14,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def alias(function: Function, name: str) -> Function:
-    """The same function under another name.
+    """Return the function under another name.
 
     It is an object of its own with the same code, so that a traced graph holds the name that the
     model calls, and so that conventions that treat two names differently can do so.

@@ -1,4 +1,4 @@
-"""What a tensor answers when it is asked where its numbers come from.
+"""Answers of a tensor to the question where its numbers come from.
 
 Operations on tensors know nothing of recordings; the floor of derivations says how to answer.
 """

@@ -1,4 +1,4 @@
-"""What a tensor is made of: an array, and its place in the graph.
+"""Base of a tensor: an array, and its place in the graph.
 
 Everything that *computes* is a function in a neighbouring file; the class
 :class:`~pyqref.tensor.tensor.Tensor` gives those functions their method names.
@@ -74,7 +74,7 @@ class TensorBase(TensorSlots):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients flow to this tensor. May be set on a leaf of floating point type."""
+        """True if gradients flow to this tensor. May be set on a leaf of floating point type."""
         return self._edge() is not None
 
     @requires_grad.setter
@@ -120,7 +120,7 @@ class TensorBase(TensorSlots):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether no recorded operation made this tensor."""
+        """True if no recorded operation made this tensor."""
         return self.grad_fn is None
 
     @property

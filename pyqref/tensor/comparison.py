@@ -51,7 +51,7 @@ def _values(operand: Any) -> Any:
 
 
 def _is_large(operand: Any) -> bool:
-    """Whether it is a quantized tensor that would take much room as real numbers."""
+    """Return True if a quantized tensor would take much memory as real numbers."""
     is_quantized = isinstance(operand, TensorBase) and operand.is_quantized
     return is_quantized and operand._array.size > PART
 
@@ -200,7 +200,7 @@ def ge(input: Any, other: Any) -> Any:
 
 
 def equal(input: Any, other: Any) -> bool:
-    """Whether shapes, types and all elements are equal (and the quantizers, if quantized).
+    """Return True if shapes, types and all elements are equal (and the quantizers, if quantized).
 
     Examples
     --------
@@ -253,7 +253,7 @@ def isclose(
 def allclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
-    """Whether :func:`isclose` holds everywhere.
+    """Return True if :func:`isclose` holds everywhere.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a tensor says of itself: shape, type, strides, and where it lies in memory."""
+"""Properties of a tensor: shape, type, strides, and its place in memory."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Description(TensorBase):
         return address(self._array) if self._array.size else 0
 
     def is_floating_point(self) -> builtins.bool:
-        """Whether the dtype is a floating point type."""
+        """Return True if the dtype is a floating point type."""
         return self.dtype.is_floating_point
 
     def is_complex(self) -> builtins.bool:
@@ -172,11 +172,11 @@ class Description(TensorBase):
         return False
 
     def is_signed(self) -> builtins.bool:
-        """Whether the dtype has negative numbers."""
+        """Return True if the dtype has negative numbers."""
         return self.dtype.is_signed
 
     def is_same_size(self, other: Any) -> builtins.bool:
-        """Whether the shapes are equal."""
+        """Return True if the shapes are equal."""
         require_tensor("is_same_size", "other", other)
         return self._array.shape == other._array.shape
 

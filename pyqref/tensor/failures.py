@@ -1,4 +1,4 @@
-"""What an operation raises where it cannot be computed, in ``torch``'s words.
+"""Errors of operations that cannot be computed, in the words of ``torch``.
 
 What :mod:`.dispatch` raises stands here. It is compiled, and whether an error is one that pyqref
 raised is told by the instruction of the frame that raised it, which only Python has.

@@ -1,4 +1,4 @@
-"""What the functions of :mod:`pyqref.nn.init` share: they fill a tensor, and record nothing."""
+"""Base of the functions of :mod:`pyqref.nn.init`, which fill a tensor and record nothing."""
 
 from __future__ import annotations
 

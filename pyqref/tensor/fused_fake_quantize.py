@@ -131,7 +131,7 @@ def fused_moving_avg_obs_fake_quant(
 
 
 def _is_on(name: str, what: str, switch: Any) -> bool:
-    """Whether a switch, a tensor of one element or a number, is 1."""
+    """Return True if a switch, a tensor of one element or a number, is 1."""
     if isinstance(switch, TensorBase):
         array = switch._array
         if array.size == 1 and array.dtype.kind in "iub" and not switch.is_quantized:

@@ -1,4 +1,4 @@
-"""What a tensor has to do with gradients: ``backward``, ``detach``, hooks."""
+"""Methods of a tensor that concern gradients: ``backward``, ``detach``, hooks."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def requires_grad_(input: Any, requires_grad: bool = True) -> Any:
 
 
 class RemovableHandle:
-    """What :func:`register_hook` returns; ``remove()`` takes the hook away."""
+    """Handle that :func:`register_hook` returns; ``remove()`` removes the hook."""
 
     def __init__(self, hooks: list[Any], hook: Any) -> None:
         self._hooks, self._hook = hooks, hook

@@ -59,7 +59,7 @@ def span(low: float, high: float) -> str:
 
 
 def block(title: str, facts: Iterable[str], *below: Markup) -> str:
-    """What a notebook shows of an object: its kind, facts on one line, then the rest."""
+    """Return the HTML of an object for notebooks: its kind, facts on one line, then the rest."""
     head = element("div", element("b", title), *[faint(f" · {fact}") for fact in facts])
     return str(element("div", head, *below, style="overflow-x:auto;margin:0.3em 0"))
 

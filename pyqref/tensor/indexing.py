@@ -205,7 +205,7 @@ def setitem(input: Any, key: Any, value: Any) -> None:
 
 
 def _as_values(values: Any, input: Any) -> Any:
-    """What is written, as a tensor; a number has the type of what it is written to."""
+    """Return the written values as a tensor; a number takes the dtype of the target."""
     if isinstance(values, TensorBase):
         return values
     try:

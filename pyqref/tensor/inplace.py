@@ -1,4 +1,4 @@
-"""What changes a tensor in place: ``add_ = in_place(add)``."""
+"""Functions that change a tensor in place: ``add_ = in_place(add)``."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def in_place(
 
 
 def _before(tensor: Any) -> Any:
-    """What a tensor is before the change, with elements of its own if gradients need them."""
+    """Return a tensor as before the change, with copied elements if gradients need them."""
     if tensor.is_quantized or not is_grad_enabled():
         return tensor
     edge = tensor._edge()
@@ -128,7 +128,7 @@ def change(target: Any, function: Callable[..., Any], *args: Any, **kwargs: Any)
 
 
 def _lies_apart(array: Array) -> bool:
-    """Whether the strides show that no two elements share memory."""
+    """Return True if the strides show that no two elements share memory."""
     extent = array.itemsize
     for step, length in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
         if length > 1 and step < extent:
@@ -146,7 +146,7 @@ def _under(at: tuple[slice, ...], operand: Any) -> Any:
 
 
 def _can_be_cut(operand: Any, target: Array) -> bool:
-    """Whether a part of what is changed needs a part of an operand alone, not yet changed."""
+    """Return True if each changed part depends only on unchanged parts of the operands."""
     if not isinstance(operand, TensorBase):
         return not isinstance(operand, np.ndarray)
     try:

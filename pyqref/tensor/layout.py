@@ -28,7 +28,7 @@ def _inverse(memory_format: Any, ndim: int) -> tuple[tuple[int, ...], Any]:
 
 
 def _is_order(memory_format: Any) -> bool:
-    """Whether it is a memory format that names an order of the axes."""
+    """Return True if it is a memory format that names an order of the axes."""
     try:
         return memory_format in _ORDER
     except TypeError:  # of a list, which has no hash

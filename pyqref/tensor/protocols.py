@@ -118,7 +118,7 @@ class Protocols(Description):
         return _unpickled, (type(self), self._array, self.requires_grad, self._state())
 
     def _state(self) -> dict[str, Any]:
-        """What a subclass keeps besides the elements."""
+        """Return the attributes that a subclass keeps besides the elements."""
         return {}
 
     # NumPy and DLPack

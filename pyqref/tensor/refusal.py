@@ -1,4 +1,4 @@
-"""What is said when a quantized tensor meets a function that has no quantized form.
+"""Errors for quantized tensors in functions that have no quantized form.
 
 The function refuses it, and the message names what the user wrote: the function, and the layer
 that called it. Nothing is recorded for that while a model runs; both are read off the Python
@@ -152,7 +152,7 @@ def called_function(name: str) -> str:
 
 
 def _public_name(frame: FrameType) -> str | None:
-    """What users call the function that runs in a frame; None if they do not call it."""
+    """Return the public name of the function in a frame, or None if it is internal."""
     code = frame.f_code.co_name
     if code in _CLOSURES and "function" in frame.f_locals:
         name = frame.f_locals["function"].__name__
@@ -175,7 +175,7 @@ def _quantized_among(operands: Any) -> Iterator[Any]:
 
 
 def _quantized_form(name: str, operands: tuple[Any, ...]) -> str:
-    """What gives a quantized result, if FloatFunctional has it."""
+    """Return the function with a quantized result, if FloatFunctional has it."""
     name = name.removesuffix("_")
     tensors = sum(isinstance(each, TensorBase) for each in operands)
     method = (_WITH_TENSOR if tensors > 1 else _WITH_NUMBER).get(name)

@@ -100,7 +100,7 @@ class TypedStorage(UntypedStorage):
         self.dtype = dtype
 
     def untyped(self) -> UntypedStorage:
-        """The same memory as bytes."""
+        """Return the same memory as bytes."""
         return UntypedStorage(self._array)
 
     def _elements(self) -> np.ndarray[Any, Any]:

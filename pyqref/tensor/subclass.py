@@ -1,4 +1,4 @@
-"""The same tensor as an object of another class."""
+"""Conversion of a tensor to an object of another class."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ _WORDS = {"bool": "True or False", "int": "an integer", "float": "a number", "st
 
 
 def is_raw(error: BaseException) -> bool:
-    """Whether an error comes from NumPy or Python itself, not from a ``raise`` of pyqref.
+    """Return True if an error comes from NumPy or Python itself, not from a ``raise`` of pyqref.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def _foreign(name: str, given: Mapping[str, Any]) -> TypeError | None:
 
 
 def _wanted(argument: str, value: Any, kind: str, is_sure: bool) -> str:
-    """What an argument must be, if it is not that; what may be wrong only if not ``is_sure``."""
+    """Describe what an argument must be, if it is not; with doubtful cases unless ``is_sure``."""
     is_tensor = isinstance(value, TensorBase)
     if argument in _FIRST and not is_tensor:
         return "Tensor"
@@ -208,7 +208,7 @@ def _refused_foreign(function: Callable[..., Any], args: Any, kwargs: Any) -> Ty
 def _better(
     function: Callable[..., Any], args: Any, kwargs: Any, error: Exception
 ) -> Exception | None:
-    """What to raise instead of what a call raised; None where that says it all."""
+    """Return a better error than the one that a call raised, or None if that is clear."""
     name = function.__name__
     if isinstance(error, MemoryError):
         return RuntimeError(f"{name}(): the memory does not suffice: {error}")

@@ -123,7 +123,7 @@ class TreeSpec:
         return len(self.children_specs)
 
     def is_leaf(self) -> bool:
-        """Whether the tree is one leaf."""
+        """Return True if the tree is one leaf."""
         return self.type is None
 
 
@@ -304,7 +304,7 @@ def tree_map_only(kind: Any, func: Callable[[Any], Any], tree: PyTree) -> PyTree
 
 
 def tree_all(pred: Callable[[Any], bool], tree: PyTree) -> bool:
-    """Whether ``pred`` is true of every leaf.
+    """Return True if ``pred`` is true of every leaf.
 
     Examples
     --------
@@ -315,7 +315,7 @@ def tree_all(pred: Callable[[Any], bool], tree: PyTree) -> bool:
 
 
 def tree_any(pred: Callable[[Any], bool], tree: PyTree) -> bool:
-    """Whether ``pred`` is true of a leaf.
+    """Return True if ``pred`` is true of a leaf.
 
     Examples
     --------

@@ -13,7 +13,7 @@ __all__ = ["tqdm"]
 
 
 class tqdm:
-    """What libraries import from ``torch.hub`` to show progress.
+    """Progress bar that libraries import from ``torch.hub``.
 
     Parameters
     ----------

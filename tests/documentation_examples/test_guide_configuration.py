@@ -148,4 +148,4 @@ def test_inplace_makes_no_copy() -> None:
     """The page says that ``inplace=True`` creates a copy; it is the other way round."""
     model = MyModel()
     assert q.fuse_modules(model, ["submodule.conv", "submodule.relu"], inplace=True) is model
-    assert_in_errata('"if inplace=True a new copy is created" is the wrong way round')
+    assert_in_errata('"if inplace=True a new copy is created" should say ``inplace=False``')

@@ -32,7 +32,7 @@ def test_as_printed_padding_is_given_twice(name: str) -> None:
     call = f"qF.{name}(q_inputs, q_filters, bias, scale, zero_point, padding=1)"
     with pytest.raises(TypeError, match="padding"):
         run(text(name, call))
-    assert_in_errata("``scale`` and ``zero_point`` are passed where ``stride`` and ``padding`` s")
+    assert_in_errata("``scale`` and ``zero_point`` are passed in the places of ``stride`` and ")
 
 
 @pytest.mark.parametrize("name", CALLS)

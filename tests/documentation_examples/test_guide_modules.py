@@ -199,4 +199,4 @@ def test_quantized_linear_relu() -> None:
             input="torch.quantize_per_tensor(torch.randn(128, 20), 1.0, 0, torch.quint8)",
         )
     )
-    assert_in_errata("the example of ``nn.intrinsic.quantized.LinearReLU`` makes")
+    assert_in_errata("The example of ``nn.intrinsic.quantized.LinearReLU`` makes")

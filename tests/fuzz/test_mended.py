@@ -178,7 +178,7 @@ def test_power_of_other_shapes():
 def test_only_numbers_are_assigned(value):
     """An assignment to a quantized tensor names what came, and writes nothing."""
     q = coarse()
-    with pytest.raises((TypeError, ValueError), match="what is assigned must be numbers, got"):
+    with pytest.raises((TypeError, ValueError), match="assigned values must be numbers, got"):
         q[0] = value
     assert CODES.tolist() == q.int_repr().tolist()
 

@@ -186,7 +186,7 @@ def test_lint_looks_at_opcodes_and_at_what_is_called() -> None:
     node = module.graph.find_nodes(op="call_module")[0]
     node.target = "0.weight"
     with pytest.raises(
-        RuntimeError, match=r"names '0\.weight', which is no module but a Parameter"
+        RuntimeError, match=r"names '0\.weight', which is not a module but a Parameter"
     ):
         module.graph.lint()
     node.target, node.op = "0", "call"

@@ -178,8 +178,18 @@ def test_threads_wait_awake_for_a_short_time_unless_told_otherwise(
     assert f"{[name for name in user if 'SPIN' in name]}\n" == result.stdout
 
 
+@pytest.mark.skipif(not threads.has_openmp(), reason="built without OpenMP")
+@pytest.mark.parametrize(("asked", "given"), [("2", 2), ("5000", threads.MOST_THREADS)])
+def test_environment_is_bounded_as_set_num_threads_is(asked: str, given: int) -> None:
+    program = "import pyqref; print(pyqref.get_num_threads())"
+    environment = {**os.environ, "OMP_NUM_THREADS": asked}
+    command = [sys.executable, "-c", program]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert f"{given}\n" == result.stdout
+
+
 def test_threadpoolctl_limits_the_kernels() -> None:
-    """``threadpool_limits`` is one story with ``set_num_threads``: the smaller number holds."""
+    """``threadpool_limits`` lowers the number that ``set_num_threads`` set, and never raises it."""
     threadpoolctl = pytest.importorskip("threadpoolctl")
     before = threads.get_num_threads()
     threads.set_num_threads(3)
@@ -188,8 +198,12 @@ def test_threadpoolctl_limits_the_kernels() -> None:
             assert threads.get_num_threads() == 1
             return
         assert threads.get_num_threads() == 3
+        for limit, given in ((1, 1), (2, 2), (5000, 3)):
+            with threadpoolctl.threadpool_limits(limit):
+                assert threads.get_num_threads() == given
         with threadpoolctl.threadpool_limits(1):
-            assert threads.get_num_threads() == 1
+            threads.set_num_threads(3)
+            assert threads.get_num_threads() == 3
         assert threads.get_num_threads() == 3
     finally:
         threads.set_num_threads(before)

@@ -100,7 +100,7 @@ def test_fused_on_one_side_only(is_fused: bool) -> None:
     fused = q.fuse_modules(model, ["0", "1"])
     ours, theirs = (fused, model) if is_fused else (model, fused)
     remedy = "load the state dict before fuse_modules" if is_fused else "call fuse_modules as for"
-    with pytest.raises(RuntimeError, match=f"are fused, those of the other are not: {remedy}"):
+    with pytest.raises(RuntimeError, match=f"are fused and those of the other are not: {remedy}"):
         ours.load_state_dict(theirs.state_dict())
 
 

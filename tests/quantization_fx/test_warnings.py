@@ -306,7 +306,7 @@ def test_entries_of_convert_and_fuse_that_match_nothing() -> None:
 def test_strict_leaves_the_prepared_model_as_it_was() -> None:
     """Documented: it can be calibrated and converted still."""
     prepared = prepared_by(get_default_qconfig_mapping())
-    with pytest.raises(QuantizationError, match="no values were ever observed of"):
+    with pytest.raises(QuantizationError, match="no values were observed for"):
         convert_fx(prepared, strict=True)
     prepared(X)
     assert (2, 4) == tuple(convert_fx(prepared, strict=True)(X).shape)

@@ -230,13 +230,13 @@ def test_error_names_the_file(tmp_path) -> None:
     path.write_bytes(GOOD[:-1])
     with pytest.raises(FileError, match=r"model\.safetensors: truncated"):
         pyqref.load(path)
-    with pytest.raises(FileError, match="no regular file"):
+    with pytest.raises(FileError, match="not a regular file"):
         pyqref.load(tmp_path)
     with pytest.raises(FileNotFoundError):
         pyqref.load(tmp_path / "missing")
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
-        with pytest.raises(FileError, match="no regular file"):
+        with pytest.raises(FileError, match="not a regular file"):
             pyqref.load(tmp_path / "pipe")
 
 

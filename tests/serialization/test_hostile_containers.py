@@ -51,7 +51,7 @@ def rebuilt(*args: Any) -> Reduce:
         (("storage", Global("torch.FloatStorage"), "9", "cpu", 4), "no record 'data/9'"),
         (("storage", Global("torch.FloatStorage"), "../x", "cpu", 4), "no record"),
         (("storage", Global("torch.FloatStorage"), "0", "cpu", 4, ("1", 0, 4)), "part of another"),
-        (("storage", Global("torch.UntypedStorage"), "0", "cpu", 16), "of which dtype"),
+        (("storage", Global("torch.UntypedStorage"), "0", "cpu", 16), "does not tell its dtype"),
     ],
 )
 def test_references_to_storages(parts: Any, message: str) -> None:

@@ -190,10 +190,10 @@ VALUES = {
     ),
     "an ordered dict of three": (
         made("collections.OrderedDict", [("a", 1, 2)]),
-        "makes a dictionary of what is no list of pairs",
+        "makes a dictionary of an object that is not a list of pairs",
     ),
-    "an ordered dict of a number": (made("collections.OrderedDict", 3), "no list of pairs"),
-    "an ordered dict of two": (made("collections.OrderedDict", [], []), "no list of pairs"),
+    "an ordered dict of a number": (made("collections.OrderedDict", 3), "not a list of pairs"),
+    "an ordered dict of two": (made("collections.OrderedDict", [], []), "not a list of pairs"),
     "a state that is a text": (made("collections.OrderedDict", state="a"), "has a state 'a'"),
 }
 

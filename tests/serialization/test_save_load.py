@@ -251,7 +251,7 @@ def test_places_that_cannot_be_written(tmp_path) -> None:
     """A missing folder and a folder in the place of a file."""
     with pytest.raises(FileNotFoundError, match=r"the folder .* does not exist"):
         pyqref.save(1, tmp_path / "no" / "x")
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         pyqref.save(1, tmp_path)
 
 

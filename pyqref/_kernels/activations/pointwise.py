@@ -44,7 +44,7 @@ _GATE_GRADIENT = _GLU + 1 + len(_GRADIENTS)
 def activation(
     name: str, x: Any, first: float = 0, second: float = 0, third: float = 0
 ) -> FloatArray | None:
-    """As :func:`pyqref.numerics.float_activation.activation`; None where ``x`` is no float32.
+    """Fast :func:`pyqref.numerics.float_activation.activation`; None where ``x`` is no float32.
 
     Equation ``eq-float-activation``. In memory the result lies as ``x`` does.
 
@@ -70,7 +70,7 @@ def activation(
 def activation_gradient(
     name: str, gradient: Any, kept: Any, first: float = 0, second: float = 0, third: float = 0
 ) -> FloatArray | None:
-    """As :func:`pyqref.numerics.float_activation.activation_gradient`.
+    """Fast form of :func:`pyqref.numerics.float_activation.activation_gradient`.
 
     Equation ``eq-float-activation-gradient``. None where an array is no float32, or the function
     one whose gradient is as quick in NumPy.

@@ -15,7 +15,7 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 def moments_of_channels(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """As :func:`pyqref.numerics.moments.moments_of_channels`."""
+    """Fast form of :func:`pyqref.numerics.moments.moments_of_channels`."""
     kernel = registry.twin("channels")
     if kernel is None or x.dtype != _FLOAT32:
         return reference.moments_of_channels(x)

@@ -22,7 +22,7 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 def totals_of_rows(x: FloatArray, count: int = 1) -> FloatArray:
-    """As :func:`pyqref.numerics.float_normalization.totals_of_rows`."""
+    """Fast form of :func:`pyqref.numerics.float_normalization.totals_of_rows`."""
     kernel = registry.twin("channels")
     if kernel is None or x.dtype != _FLOAT32:
         return reference.totals_of_rows(x, count)
@@ -32,7 +32,7 @@ def totals_of_rows(x: FloatArray, count: int = 1) -> FloatArray:
 
 
 def totals_of_columns(x: FloatArray) -> FloatArray:
-    """As :func:`pyqref.numerics.float_normalization.totals_of_columns`."""
+    """Fast form of :func:`pyqref.numerics.float_normalization.totals_of_columns`."""
     kernel = registry.twin("channels")
     if kernel is None or x.dtype != _FLOAT32:
         return reference.totals_of_columns(x)
@@ -42,7 +42,7 @@ def totals_of_columns(x: FloatArray) -> FloatArray:
 
 
 def moments_of_rows(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """As :func:`pyqref.numerics.float_normalization.moments_of_rows`."""
+    """Fast form of :func:`pyqref.numerics.float_normalization.moments_of_rows`."""
     kernel = registry.twin("channels")
     if kernel is None or x.dtype != _FLOAT32:
         return reference.moments_of_rows(x)
@@ -58,7 +58,7 @@ def normalize_rows(
     eps: float,
     has_mean: bool = True,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """As :func:`pyqref.numerics.float_normalization.normalize_rows`."""
+    """Fast form of :func:`pyqref.numerics.float_normalization.normalize_rows`."""
     kernel = registry.twin("channels")
     if kernel is None or not _are_float32(x, weight, bias):
         return reference.normalize_rows(x, weight, bias, eps, has_mean)
@@ -77,7 +77,7 @@ def gradient_of_rows(
     factor: FloatArray,
     has_mean: bool = True,
 ) -> FloatArray:
-    """As :func:`pyqref.numerics.float_normalization.gradient_of_rows`."""
+    """Fast form of :func:`pyqref.numerics.float_normalization.gradient_of_rows`."""
     kernel = registry.twin("channels")
     if kernel is None or not _are_float32(grad, x, weight):
         return reference.gradient_of_rows(grad, x, weight, center, factor, has_mean)
@@ -90,7 +90,7 @@ def gradient_of_rows(
 def gradient_of_columns(
     grad: FloatArray, x: FloatArray, center: FloatArray, factor: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """As :func:`pyqref.numerics.float_normalization.gradient_of_columns`."""
+    """Fast form of :func:`pyqref.numerics.float_normalization.gradient_of_columns`."""
     kernel = registry.twin("channels")
     if kernel is None or not _are_float32(grad, x):
         return reference.gradient_of_columns(grad, x, center, factor)

@@ -21,7 +21,7 @@ def scale_channels(
     divides: bool = False,
     center: FloatArray | None = None,
 ) -> FloatArray:
-    """As :func:`pyqref.numerics.channels.scale_channels`."""
+    """Fast form of :func:`pyqref.numerics.channels.scale_channels`."""
     kernel = registry.twin("channels")
     # Where channels are last in memory, they are in the result of NumPy, too.
     if kernel is None or not x.flags.c_contiguous or not _are_float32(x, scale, shift, center):
@@ -36,7 +36,7 @@ def scale_channels(
 def sums_of_channels(
     a: FloatArray, b: FloatArray, center: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """As :func:`pyqref.numerics.channels.sums_of_channels`."""
+    """Fast form of :func:`pyqref.numerics.channels.sums_of_channels`."""
     kernel = registry.twin("channels")
     if center is None:
         center = np.zeros(a.shape[1], b.dtype)
@@ -56,7 +56,7 @@ def gradient_of_normalized(
     factor: FloatArray,
     shift: FloatArray,
 ) -> FloatArray:
-    """As :func:`pyqref.numerics.channels.gradient_of_normalized`."""
+    """Fast form of :func:`pyqref.numerics.channels.gradient_of_normalized`."""
     kernel = registry.twin("channels")
     parameters = np.array([scale, center, factor, shift])
     if kernel is None or not _are_float32(grad, x, parameters):

@@ -29,7 +29,7 @@ def add(
     relu: bool = False,
     buffer: IntArray | None = None,
 ) -> IntArray:
-    """As :func:`pyqref.numerics.elementwise.add`.
+    """Fast form of :func:`pyqref.numerics.elementwise.add`.
 
     Equations ``eq-quantized-add`` and ``eq-add-fixed-point``. The result is written to ``buffer``
     if that lies as ``a`` does.
@@ -86,7 +86,7 @@ def mul(
     relu: bool = False,
     buffer: IntArray | None = None,
 ) -> IntArray:
-    """As :func:`pyqref.numerics.elementwise.mul` (``eq-quantized-mul``); ``buffer`` as of add."""
+    """Fast :func:`pyqref.numerics.elementwise.mul` (``eq-quantized-mul``); ``buffer`` as in add."""
     kernel = registry.twin("elementwise")
     if kernel is None or not _are_bytes(a, b, out):
         return reference.mul(a, a_grid, b, b_grid, out, relu)
@@ -116,7 +116,7 @@ def _are_bytes(a: IntArray, b: IntArray, out: Grid) -> bool:
 
 
 def _must_be_moved(a: IntArray, b: IntArray) -> bool:
-    """Whether one of two large arrays must be copied, be it to lie as the other does."""
+    """Return True if one of two large arrays must be copied to get a layout for kernels."""
     large = a.size > _PART or b.size > _PART
     return large and (a.shape != b.shape or a.strides != b.strides or not is_dense(a))
 

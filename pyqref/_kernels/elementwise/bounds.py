@@ -17,7 +17,7 @@ __all__ = ["clamp", "relu", "relu6"]
 
 
 def relu(q: IntArray, zero_point: int) -> IntArray:
-    """As :func:`pyqref.numerics.elementwise.relu` (``eq-quantized-relu``)."""
+    """Fast form of :func:`pyqref.numerics.elementwise.relu` (``eq-quantized-relu``)."""
     kernel = registry.twin("elementwise")
     if kernel is not None:
         result: IntArray | None = kernel.clamp(q, None, zero_point, 255, threads.limit)
@@ -29,7 +29,7 @@ def relu(q: IntArray, zero_point: int) -> IntArray:
 
 
 def clamp(q: IntArray, grid: Grid, low: float | None, high: float | None) -> IntArray:
-    """As :func:`pyqref.numerics.elementwise.clamp` (``eq-quantized-clamp``)."""
+    """Fast form of :func:`pyqref.numerics.elementwise.clamp` (``eq-quantized-clamp``)."""
     if q.itemsize != 1:
         return by_parts(lambda part: reference.clamp(part, grid, low, high), q)
     lower = int(np.iinfo(q.dtype).min)
@@ -42,7 +42,7 @@ def clamp(q: IntArray, grid: Grid, low: float | None, high: float | None) -> Int
 
 
 def relu6(q: IntArray, grid: Grid) -> IntArray:
-    """As :func:`pyqref.numerics.elementwise.relu6` (``eq-quantized-relu6``)."""
+    """Fast form of :func:`pyqref.numerics.elementwise.relu6` (``eq-quantized-relu6``)."""
     if q.itemsize != 1:
         return by_parts(lambda part: reference.relu6(part, grid), q)
     return _bounded(q, grid.zero_point, _integer(6.0, grid))

@@ -16,7 +16,7 @@ __all__ = ["pad"]
 
 
 def pad(x: FloatArray, pairs: tuple[tuple[int, int], ...], value: Any) -> FloatArray:
-    """As :func:`pyqref.numerics.windows.pad`.
+    """Fast form of :func:`pyqref.numerics.windows.pad`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What depends on one byte alone is computed for 256 bytes, and then looked up."""
+"""Functions of one byte, computed for all 256 bytes and then looked up."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def look_up(table: IntArray, q: IntArray) -> IntArray:
 
 
 def cat(arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid) -> IntArray:
-    """As :func:`pyqref.numerics.elementwise.cat` (``eq-quantized-cat``)."""
+    """Fast form of :func:`pyqref.numerics.elementwise.cat` (``eq-quantized-cat``)."""
     kernel = registry.twin("elementwise")
     are_bytes = out.storage in _BYTES
     if kernel is None or not (are_bytes or _are_many(arrays)):
@@ -71,7 +71,7 @@ def cat(arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid)
 
 
 def join(arrays: tuple[Any, ...], axis: int) -> Any:
-    """As ``np.concatenate``, for an axis counted from the front.
+    """Fast form of ``np.concatenate``, for an axis counted from the front.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def _are_many(arrays: Sequence[IntArray]) -> bool:
 def _joined_by_parts(
     arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid
 ) -> IntArray:
-    """As :func:`cat`, of large arrays that lie in different ways, or are no bytes."""
+    """Join large arrays that have different layouts or no bytes, like :func:`cat`."""
     shape = list(arrays[0].shape)
     shape[axis] = sum(each.shape[axis] for each in arrays)
     if in_one_order(arrays) and not all(each.flags.c_contiguous for each in arrays):
@@ -115,7 +115,7 @@ def _moved(q: IntArray, grid: Grid, out: Grid) -> IntArray:
 
 
 def _are_one(grid: Grid, out: Grid) -> bool:
-    """Whether a byte means the same on both, whatever their ranges."""
+    """Return True if a byte means the same on both, whatever their ranges."""
     return grid.scale == out.scale and grid.zero_point == out.zero_point
 
 

@@ -37,7 +37,7 @@ _EXACT = 2**23
 
 
 def _is_whole(x: np.ndarray) -> bool:
-    """Whether the equation in NumPy takes it as a whole: it makes some arrays on the way."""
+    """Return True if the NumPy equation takes the whole array, which makes temporary arrays."""
     return x.size <= MOST or (registry.twin("fake_quantize") is None and _is_plain(x))
 
 
@@ -48,7 +48,7 @@ def _is_plain(x: np.ndarray) -> bool:
 def _by_parts(
     function: Callable[..., tuple[FloatArray, MaskArray | None]], x: np.ndarray, masked: bool
 ) -> tuple[FloatArray, MaskArray | None]:
-    """Of copies of parts of an array; the results are in C order.
+    """Fake quantize copies of parts of an array; the results are in C order.
 
     Those of one that is contiguous are small: no kernel has taken it.
     """
@@ -68,7 +68,7 @@ def is_grid(
     quant_min: int,
     quant_max: int,
 ) -> bool:
-    """Whether a kernel sees that these are scales and zero points of so many channels.
+    """Return True if these are scales and zero points for this number of channels.
 
     Positive and finite float32, and int32 in the range, in C order. False may also say that
     they are of other types, or that there is no kernel to look.
@@ -93,7 +93,7 @@ def fake_quantize_per_tensor(
     convention: Convention = "documented",
     masked: bool = True,
 ) -> tuple[FloatArray, MaskArray | None]:
-    """As :func:`pyqref.numerics.fake_quantize.fake_quantize_per_tensor`.
+    """Fast form of :func:`pyqref.numerics.fake_quantize.fake_quantize_per_tensor`.
 
     Equations ``eq-fake-quantize``, ``eq-fake-quantize-mask``.
     """
@@ -131,7 +131,7 @@ def fake_quantize_per_channel(
     convention: Convention = "documented",
     masked: bool = True,
 ) -> tuple[FloatArray, MaskArray | None]:
-    """As :func:`pyqref.numerics.fake_quantize.fake_quantize_per_channel`.
+    """Fast form of :func:`pyqref.numerics.fake_quantize.fake_quantize_per_channel`.
 
     Equations ``eq-fake-quantize-channel``, ``eq-fake-quantize-mask``.
     """
@@ -167,7 +167,7 @@ def _per_channel_by_parts(
 
 
 def straight_through(gradient: FloatArray, mask: MaskArray) -> FloatArray:
-    """As :func:`pyqref.numerics.fake_quantize.straight_through` (``eq-straight-through``)."""
+    """Fast :func:`pyqref.numerics.fake_quantize.straight_through` (``eq-straight-through``)."""
     kernel = registry.twin("fake_quantize")
     mask = np.asarray(mask)  # without axes, a comparison gives a scalar
     if kernel is not None:

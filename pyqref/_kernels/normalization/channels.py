@@ -19,7 +19,7 @@ __all__ = ["batch_norm"]
 def batch_norm(
     q: IntArray, grid: Grid, alpha: FloatArray, beta: FloatArray, out: Grid, relu: bool = False
 ) -> IntArray:
-    """As :func:`pyqref.numerics.normalization.batch_norm` (``eq-quantized-batch-norm``).
+    """Fast form of :func:`pyqref.numerics.normalization.batch_norm` (``eq-quantized-batch-norm``).
 
     The result lies in memory as ``q`` does.
 

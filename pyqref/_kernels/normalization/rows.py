@@ -30,7 +30,7 @@ def layer_norm(
     eps: float,
     out: Grid,
 ) -> IntArray:
-    """As :func:`pyqref.numerics.normalization.layer_norm` (``eq-quantized-layer-norm``).
+    """Fast form of :func:`pyqref.numerics.normalization.layer_norm` (``eq-quantized-layer-norm``).
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def group_norm(
     eps: float,
     out: Grid,
 ) -> IntArray:
-    """As :func:`pyqref.numerics.normalization.group_norm` (``eq-quantized-group-norm``)."""
+    """Fast :func:`pyqref.numerics.normalization.group_norm` (``eq-quantized-group-norm``)."""
     kernel = registry.twin("normalization")
     if kernel is None or not _is_covered(q, out):
         return reference.group_norm(q, grid, groups, weight, bias, eps, out)

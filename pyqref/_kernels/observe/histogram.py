@@ -65,7 +65,7 @@ def _ends(low: float, high: float, bins: int) -> tuple[float, float] | None:
 def merge_histogram(
     histogram: Counted | None, x: FloatArray, bins: int, upsample_rate: int
 ) -> Counted:
-    """As :func:`pyqref.numerics.histogram.merge_histogram` (``eq-histogram-merge``), as tuples.
+    """Fast :func:`pyqref.numerics.histogram.merge_histogram` (``eq-histogram-merge``), of tuples.
 
     If the range that was seen holds all of ``x``, float32, as it mostly does, one pass finds that
     out and counts. Where ``x`` holds nan or infinity, so does the range, and the counts mean

@@ -86,7 +86,7 @@ def running_range(
 
 
 def fused_average(running: FloatArray, batch: FloatArray, constant: float) -> FloatArray:
-    """As :func:`pyqref.numerics.fused_observe.fused_average`.
+    """Fast form of :func:`pyqref.numerics.fused_observe.fused_average`.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def choose_qparams_dynamic(
     symmetric: bool = False,
     single: bool = False,
 ) -> tuple[FloatArray, IntArray]:
-    """As :func:`pyqref.numerics.dynamic_qparams.choose_qparams_dynamic`.
+    """Fast form of :func:`pyqref.numerics.dynamic_qparams.choose_qparams_dynamic`.
 
     Examples
     --------

@@ -16,7 +16,7 @@ __all__ = ["max_pool", "mean_pool"]
 
 
 def max_pool(q: IntArray, geometry: Geometry, n_threads: int) -> IntArray:
-    """As the kernel's (``eq-quantized-max-pool``), of images in any order, on one thread."""
+    """Pool like the kernel (``eq-quantized-max-pool``), in any layout, on one thread."""
     lowest = np.iinfo(q.dtype).min
 
     def largest(seen: IntArray, divisor: int) -> IntArray:
@@ -34,7 +34,7 @@ def mean_pool(
     scale: float,
     n_threads: int,
 ) -> IntArray:
-    """As the kernel's (``eq-quantized-mean``), of images in any order, on one thread."""
+    """Pool like the kernel (``eq-quantized-mean``), in any layout, on one thread."""
     limits = np.iinfo(q.dtype)
 
     def mean(seen: IntArray, counted: int) -> IntArray:

@@ -15,7 +15,7 @@ __all__ = ["max_pool", "mean_pool"]
 
 
 def max_pool(q: IntArray, result: IntArray, geometry: Geometry, n_threads: int) -> IntArray:
-    """As the kernel's (``eq-quantized-max-pool``), of integers of any width, on one thread."""
+    """Pool like the kernel (``eq-quantized-max-pool``), integers of any width, on one thread."""
     steps = geometry.steps[-len(geometry.sizes) :]
     for axis, (windows, step) in enumerate(zip(geometry.windows, steps, strict=True), 2):
         q = _largest_along(q, axis, windows, step)
@@ -33,7 +33,7 @@ def mean_pool(
     scale: float,
     n_threads: int,
 ) -> IntArray:
-    """As the kernel's (``eq-quantized-mean``), of integers of any width, on one thread."""
+    """Pool like the kernel (``eq-quantized-mean``), integers of any width, on one thread."""
     limits = np.iinfo(q.dtype)
     total: IntArray = q.astype(np.int64) - zero_point
     for axis, windows in enumerate(geometry.windows, 2):

@@ -35,7 +35,7 @@ def max_pool(
     dilation: tuple[int, ...],
     ceil_mode: bool = False,
 ) -> IntArray:
-    """As :func:`pyqref.numerics.pooling.max_pool` (``eq-quantized-max-pool``).
+    """Fast form of :func:`pyqref.numerics.pooling.max_pool` (``eq-quantized-max-pool``).
 
     Fastest with the channels last in memory; the result then lies so too.
     """
@@ -63,7 +63,7 @@ def avg_pool(
     engine: Engine = "fbgemm",
     scale: float = 1.0,
 ) -> IntArray:
-    """As :func:`pyqref.numerics.pooling.avg_pool` (``eq-quantized-avg-pool``)."""
+    """Fast form of :func:`pyqref.numerics.pooling.avg_pool` (``eq-quantized-avg-pool``)."""
     twin = registry.twin("pooling")
     geometry = _geometry(q.shape, kernel, stride, padding, None, ceil_mode, count_include_pad)
     if twin is not None and geometry is not None:
@@ -89,7 +89,7 @@ def adaptive_avg_pool(
     engine: Engine = "fbgemm",
     scale: float = 1.0,
 ) -> IntArray:
-    """As :func:`pyqref.numerics.pooling.adaptive_avg_pool`.
+    """Fast form of :func:`pyqref.numerics.pooling.adaptive_avg_pool`.
 
     Equation ``eq-quantized-adaptive-avg-pool``.
     """
@@ -111,12 +111,12 @@ def adaptive_avg_pool(
 
 
 def _is_cut(q: IntArray) -> bool:
-    """Whether images that no kernel takes as they are, are cut; others are equations in NumPy."""
+    """Return True if images that no kernel takes are cut into blocks; NumPy computes others."""
     return q.itemsize == 1 or prod(q.shape[2:]) > MOST_WIDE
 
 
 def _cut(twin: Any, name: str, q: IntArray, geometry: Geometry, *rest: Any) -> IntArray:
-    """What the kernel of this name gives for images that it does not take as they are."""
+    """Return the kernel's result for images that must be cut into blocks for it."""
     pool = getattr(twin if q.itemsize == 1 else wide, name)
     return run_in_blocks(pool, getattr(one_by_one, name), q, geometry, *rest, threads.limit)
 
@@ -146,7 +146,7 @@ def _geometry(
 
 @lru_cache(maxsize=64)
 def _adaptive_geometry(shape: tuple[int, ...], output_size: tuple[int, ...]) -> Geometry | None:
-    """As :func:`_geometry` for adaptive pooling."""
+    """Return :func:`_geometry` for adaptive pooling."""
     covered = _is_covered(shape, shape[2:]) and 0 not in output_size
     if not covered or len(shape) != len(output_size) + 2:
         return None
@@ -157,7 +157,7 @@ def _adaptive_geometry(shape: tuple[int, ...], output_size: tuple[int, ...]) -> 
 
 
 def _made(axes: Sequence[np.ndarray], steps: tuple[int, ...], is_even: bool = False) -> Geometry:
-    """What follows from the windows along each axis."""
+    """Return the geometry that follows from the windows along each axis."""
     seen = [np.maximum(each[:, 1] - each[:, 0], 0) for each in axes]
     # Places under all windows of a channel, dilation aside.
     taps = prod(int(each.sum()) for each in seen)

@@ -43,7 +43,7 @@ def conv_add(
     out: Grid,
     relu: bool,
 ) -> IntArray:
-    """As :func:`pyqref.numerics.fused_function.requantize_function` of sums, and of what is added.
+    """Convolution and addition, requantized by ``numerics.fused_function.requantize_function``.
 
     Equation ``eq-requantize-function`` with the function :func:`~.fused_function.plus`.
 
@@ -157,7 +157,7 @@ def _run(
 
 
 def _is_product(packed: PackedConv, weight_zero_points: IntArray) -> bool:
-    """Whether it is one matrix product a group, whose sums 32 bits hold."""
+    """Return True if it is one matrix product a group, whose sums 32 bits hold."""
     if packed.is_depthwise or packed.in_strips or reaches_far(packed):
         return False
     return fits(packed.depth, None, weight_zero_points)

@@ -97,7 +97,7 @@ def run_sums(
     shape: tuple[int, ...],
     scale: float | None,
 ) -> Any:
-    """As :func:`run_parts` of what scratch is too small for: of places, and sums to be finished."""
+    """Run parts of convolutions that are too large for scratch: unfinished sums of some places."""
     if scale is None:
         result = out = empty(shape, requant.storage)
     else:
@@ -165,7 +165,7 @@ def conv2d(
     dilation: Sequence[int],
     scale: float | None = None,
 ) -> Any:
-    """As :func:`pyqref.numerics.convolution.quantized_conv`, on packed weights.
+    """Fast form of :func:`pyqref.numerics.convolution.quantized_conv`, on packed weights.
 
     Equations ``eq-conv-accumulator``, ``eq-requantize-bias`` and ``eq-requantize``.
 
@@ -209,7 +209,7 @@ def conv1d(
     dilation: Sequence[int],
     scale: float | None = None,
 ) -> Any:
-    """As :func:`conv2d` for ``(B, C, W)``, with one number each."""
+    """One-dimensional form of :func:`conv2d`, for ``(B, C, W)``."""
     run = prepare(
         x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation, scale
     )
@@ -227,7 +227,7 @@ def conv3d(
     dilation: Sequence[int],
     scale: float | None = None,
 ) -> Any:
-    """As :func:`conv2d` for ``(B, C, D, H, W)``, with three numbers each."""
+    """Three-dimensional form of :func:`conv2d`, for ``(B, C, D, H, W)``."""
     run = prepare(
         x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation, scale
     )

@@ -42,7 +42,7 @@ def in_space(
 
 
 def part_of(packed: PackedConv, geometry: tuple[int, ...], *, centred: bool) -> Part:
-    """What a kernel wants to know of some outputs; ``centred`` weights have no zero points."""
+    """Return the geometry of some outputs for a kernel; ``centred`` weights have no zero points."""
     if not centred and (packed.joined > 1 or packed.in_strips or packed.is_depthwise):
         # They were packed as if they had none.
         packed = pack_conv(packed.weight, packed.groups, centred=False)
@@ -58,5 +58,5 @@ def part_of(packed: PackedConv, geometry: tuple[int, ...], *, centred: bool) -> 
 
 
 def are_centred(zero_points: np.ndarray | None) -> bool:
-    """Whether weights have no zero points but 0."""
+    """Return True if all zero points of the weights are 0."""
     return zero_points is None or not np.count_nonzero(zero_points)

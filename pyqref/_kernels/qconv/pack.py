@@ -97,7 +97,7 @@ def _groups_to_join(groups: int, outputs: int, depth: int) -> int:
 
 
 def _fit_strips(outputs: int, inputs: int, groups: int, depth: int) -> bool:
-    """Whether groups are as many channels in as out, few enough, and fill strips."""
+    """Return True if groups have equally many channels in and out, few enough to fill strips."""
     square = inputs * groups == outputs and inputs in _STRIP_GROUPS
     return square and outputs % _LANES == 0 and 0 < depth <= _STRIP_DEPTH
 

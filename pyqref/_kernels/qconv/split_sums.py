@@ -46,7 +46,7 @@ Split = Iterator[tuple[slice, Callable[[], Iterable[Term]]]]
 
 
 def reaches_far(packed: PackedConv) -> bool:
-    """Whether a kernel would take more than half of its scratch for one output of 64 channels.
+    """Return True if one output of 64 channels would take more than half of the scratch.
 
     That is what it sees, in up to 128 channels, and weights for two lines of outputs, or for one.
     """

@@ -1,4 +1,4 @@
-"""What a kernel's ``Convolution`` is made of: see :file:`kernel.pyx`."""
+"""Parts of a kernel's ``Convolution``: see :file:`kernel.pyx`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class InputGrid(NamedTuple):
 
 
 class Addend(NamedTuple):
-    """What is added to sums before they are rounded (``eq-requantize-function``).
+    """Numbers added to sums before they are rounded (``eq-requantize-function``).
 
     Of one part without strips that is not depthwise, and whose outputs are all of them.
 

@@ -106,7 +106,7 @@ def _sums_of(
     scale: float | None,
     term: Term,
 ) -> IntArray:
-    """What some taps and channels add to the first ``count`` outputs."""
+    """Return the share of some taps and channels in the first ``count`` outputs."""
     geometry = in_space(
         x.shape[2:],
         term.weights.shape[2:],

@@ -69,7 +69,7 @@ class PackedConvTranspose:
 
     @cached_property
     def reaches_far(self) -> bool:
-        """Whether scratch does not hold what an output sees."""
+        """Return True if scratch memory cannot hold the inputs of one output."""
         return any(reaches_far(packed) for _, packed in self.phases)
 
     @property
@@ -208,7 +208,7 @@ def conv_transpose(
     output_padding: Sequence[int],
     scale: float | None = None,
 ) -> Any:
-    """As :func:`pyqref.numerics.convolution.quantized_conv_transpose`, on packed weights.
+    """Fast form of :func:`pyqref.numerics.convolution.quantized_conv_transpose`, on packed weights.
 
     Equations ``eq-conv-transpose-accumulator``, ``eq-requantize-bias`` and ``eq-requantize``.
 
@@ -250,7 +250,7 @@ def prepare_transposed(
     output_padding: Sequence[int],
     scale: float | None = None,
 ) -> Forward:
-    """As :func:`~.convolution.prepare`, for :func:`conv_transpose`."""
+    """Prepare :func:`conv_transpose`, like :func:`~.convolution.prepare`."""
     kernel = registry.twin("qconv")
     paddings = tuple(padding), tuple(output_padding)
     if kernel is None:

@@ -26,7 +26,7 @@ def deep_sums(
     packed: PackedLinear,
     weight_zero_points: Any,
 ) -> IntArray:
-    r"""As :func:`pyqref.numerics.linear.linear_accumulator`, of any depth: int64 ``(..., N)``.
+    r"""Fast :func:`pyqref.numerics.linear.linear_accumulator`, of any depth: int64 ``(..., N)``.
 
     Bytes and weights are multiplied as they are, and zero points taken out of the exact sums:
     :math:`\sum x w - z_x \sum w - z_w (\sum x - K z_x)`.

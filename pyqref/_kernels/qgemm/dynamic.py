@@ -72,7 +72,7 @@ class Projection:
         self.weight = packed.finished(finish_of_reals(zero_points, scales, bias, engine))
 
     def adds(self, bias: Any) -> bool:
-        """Whether it adds this array, and what may be written to it: kernels take no copy."""
+        """Return True if the kernel adds this array in place: it must be writable as it lies."""
         return bias is self._bias and (bias is None or bias.flags.c_contiguous)
 
     def of(self, x: FloatArray) -> tuple[FloatArray, float, float]:
@@ -95,7 +95,7 @@ class Projection:
         return linear_float(q, zero_point, packed, weight_zero_points, scale, *rest)
 
     def _of_parts(self, x: FloatArray) -> tuple[FloatArray, float, float]:
-        """As :meth:`of`, the integers made in Python: of some rows at a time."""
+        """Compute :meth:`of` for some rows at a time, with integers made in Python."""
         low, high = map(float, min_max(x)) if x.size else (0.0, 0.0)
         if not np.isfinite([low, high]).all():
             return np.empty((*x.shape[:-1], self.columns), np.float32), low, high
@@ -116,7 +116,7 @@ def linear_dynamic(
     engine: Engine = "fbgemm",
     reduce_range: bool = True,
 ) -> tuple[FloatArray, float, float]:
-    """As :func:`pyqref.numerics.dynamic.linear_dynamic`, on packed weights, in one call.
+    """Fast form of :func:`pyqref.numerics.dynamic.linear_dynamic`, on packed weights, in one call.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class Finish(NamedTuple):
 
 
 def fits(depth: int, requant: Requantization | None, weight_zero_points: Any) -> bool:
-    """Whether sums of ``depth`` products, integer bias added, fit 32 bits whatever the data.
+    """Return True if sums of ``depth`` products and an integer bias fit 32 bits for any data.
 
     That is so up to 65,793 products, or 33,025 where weights have zero points.
     """

@@ -36,7 +36,7 @@ def linear(
     weight_zero_points: Any,
     requant: Requantization,
 ) -> IntArray:
-    """As :func:`pyqref.numerics.linear.quantized_linear`, on packed weights.
+    """Fast form of :func:`pyqref.numerics.linear.quantized_linear`, on packed weights.
 
     Equations ``eq-linear-accumulator``, ``eq-requantize-bias`` and ``eq-requantize``.
 
@@ -86,7 +86,7 @@ def linear(
 def _requantized(
     packed: PackedLinear, weight_zero_points: Any, requant: Requantization
 ) -> Weight | None:
-    """What a kernel takes of a weight; None where 32 bits do not hold all sums.
+    """Return the weight for a kernel, or None where 32 bits do not hold all sums.
 
     That of the last call is kept: between two calls of a layer only the input's integers change,
     and what is written to its bias, which kernels see where they take the array itself.
@@ -107,7 +107,7 @@ def _requantized(
 def linear_accumulator(
     x: IntArray, x_zero_point: int, packed: PackedLinear, weight_zero_points: Any
 ) -> IntArray:
-    """As :func:`pyqref.numerics.linear.linear_accumulator`, on packed weights.
+    """Fast form of :func:`pyqref.numerics.linear.linear_accumulator`, on packed weights.
 
     For layers that scale their sums in another way. The sums are int32, or int64 where
     they are so many that 32 bits might not hold them: more than 65,793 products, or 33,025 where
@@ -139,7 +139,7 @@ def linear_float(
     bias: Any = None,
     engine: Engine = "fbgemm",
 ) -> FloatArray:
-    """As :func:`pyqref.numerics.dynamic.dequantize_accumulator` of the accumulators.
+    """Fast form of :func:`pyqref.numerics.dynamic.dequantize_accumulator` of the accumulators.
 
     For the dynamic layers: integers in, real numbers out (``eq-dynamic-output``).
 

@@ -30,7 +30,7 @@ _ROWS = 256
 
 
 def quantized_matmul(a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid) -> IntArray:
-    """As :func:`pyqref.numerics.matmul.quantized_matmul` (``eq-quantized-matmul``)."""
+    """Fast form of :func:`pyqref.numerics.matmul.quantized_matmul` (``eq-quantized-matmul``)."""
     kernel = registry.twin("qgemm")
     if kernel is None or a.size == 0 or b.size == 0:
         return reference.quantized_matmul(a, a_grid, b, b_grid, out)

@@ -19,7 +19,7 @@ PANEL, SLIVER = 64, 16
 
 
 class Weight(NamedTuple):
-    """What a kernel takes of a weight: parts of a :class:`PackedLinear`, and how sums end."""
+    """Weight for a kernel: parts of a :class:`PackedLinear`, and how to finish sums."""
 
     depth: int
     panels: IntArray
@@ -65,7 +65,7 @@ class PackedLinear:
         return padded.view(np.int8)[: self.columns, : self.depth]
 
     def finished(self, finish: Finish) -> Weight:
-        """What kernels take of it."""
+        """Return the weight for kernels."""
         return Weight(self.depth, self.panels, self.sums, finish)
 
     def parts(self, start: int, depth: int) -> Iterator[tuple[int, int, IntArray]]:

@@ -26,7 +26,7 @@ _FLOAT32 = np.dtype(np.float32)
 def quantize_per_tensor(
     x: Any, scale: float, zero_point: int, quant_min: int, quant_max: int, storage: Any
 ) -> IntArray:
-    """As :func:`pyqref.numerics.affine.quantize_per_tensor` (``eq-affine-quantize``).
+    """Fast form of :func:`pyqref.numerics.affine.quantize_per_tensor` (``eq-affine-quantize``).
 
     With the channels last in memory where ``x`` has them there.
     """
@@ -47,7 +47,7 @@ def quantize_per_tensor(
 
 
 def dequantize_per_tensor(q: Any, scale: float, zero_point: int) -> FloatArray:
-    """As :func:`pyqref.numerics.affine.dequantize_per_tensor` (``eq-affine-dequantize``).
+    """Fast form of :func:`pyqref.numerics.affine.dequantize_per_tensor` (``eq-affine-dequantize``).
 
     With the channels last in memory where ``q`` has them there.
     """
@@ -82,7 +82,7 @@ def quantize_per_channel(
     quant_max: int,
     storage: Any,
 ) -> IntArray:
-    """As :func:`pyqref.numerics.affine.quantize_per_channel` (``eq-affine-quantize-channel``)."""
+    """Fast :func:`pyqref.numerics.affine.quantize_per_channel` (``eq-affine-quantize-channel``)."""
     kernel = registry.twin("quantize")
     if kernel is not None:
         q = kernel.quantize_per_channel(
@@ -98,7 +98,7 @@ def quantize_per_channel(
 
 
 def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> FloatArray:
-    """As :func:`pyqref.numerics.affine.dequantize_per_channel`.
+    """Fast form of :func:`pyqref.numerics.affine.dequantize_per_channel`.
 
     Equation ``eq-affine-dequantize-channel``.
     """

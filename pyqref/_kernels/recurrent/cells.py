@@ -18,7 +18,7 @@ KINDS = {"RNN": 1, "GRU": 3, "LSTM": 4}
 def lstm_step(
     from_input: FloatArray, from_hidden: FloatArray, cell: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """As :func:`pyqref.numerics.recurrent.lstm_step` (``eq-lstm-step``)."""
+    """Fast form of :func:`pyqref.numerics.recurrent.lstm_step` (``eq-lstm-step``)."""
     kernel = registry.twin("recurrent")
     if kernel is None:
         return reference.lstm_step(from_input, from_hidden, cell)
@@ -29,7 +29,7 @@ def lstm_step(
 
 
 def gru_step(from_input: FloatArray, from_hidden: FloatArray, hidden: FloatArray) -> FloatArray:
-    """As :func:`pyqref.numerics.recurrent.gru_step` (``eq-gru-step``)."""
+    """Fast form of :func:`pyqref.numerics.recurrent.gru_step` (``eq-gru-step``)."""
     kernel = registry.twin("recurrent")
     if kernel is None:
         return reference.gru_step(from_input, from_hidden, hidden)
@@ -41,7 +41,7 @@ def gru_step(from_input: FloatArray, from_hidden: FloatArray, hidden: FloatArray
 def rnn_step(
     from_input: FloatArray, from_hidden: FloatArray, nonlinearity: str = "tanh"
 ) -> FloatArray:
-    """As :func:`pyqref.numerics.recurrent.rnn_step` (``eq-rnn-step``)."""
+    """Fast form of :func:`pyqref.numerics.recurrent.rnn_step` (``eq-rnn-step``)."""
     kernel = registry.twin("recurrent")
     if kernel is None or nonlinearity != "tanh":
         return reference.rnn_step(from_input, from_hidden, nonlinearity)

@@ -38,7 +38,7 @@ def recurrent_loop(
     batch_sizes: Sequence[int],
     reverse: bool = False,
 ) -> tuple[FloatArray, list[FloatArray]]:
-    """As :func:`pyqref.numerics.recurrent.recurrent_layer`, its steps by the kernel in use."""
+    """Run :func:`pyqref.numerics.recurrent.recurrent_layer` with the steps of the kernel in use."""
     return reference.recurrent_layer(
         kind, from_input, project, states, batch_sizes, reverse, lstm=lstm_step, gru=gru_step
     )
@@ -55,7 +55,7 @@ def recurrent_layer(
     out: FloatArray | None = None,
     grid: tuple[float, int] | None = None,
 ) -> FloatArray:
-    """As :func:`recurrent_loop` of two int8 projections (``eq-recurrent-layer``).
+    """Compute :func:`recurrent_loop` with two int8 projections (``eq-recurrent-layer``).
 
     Parameters
     ----------

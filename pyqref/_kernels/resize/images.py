@@ -25,7 +25,7 @@ def nearest(
     factors: Sequence[float | None] | None = None,
     exact: bool = False,
 ) -> IntArray:
-    """As :func:`pyqref.numerics.interpolate.nearest` (``eq-quantized-nearest``)."""
+    """Fast form of :func:`pyqref.numerics.interpolate.nearest` (``eq-quantized-nearest``)."""
     kernel = registry.twin("resize")
     output_size, factors = tuple(output_size), tuple(factors) if factors else None
     sources = _nearest_sources(q.shape, output_size, factors, exact)
@@ -53,7 +53,7 @@ def bilinear(
     align_corners: bool = False,
     factors: Sequence[float | None] | None = None,
 ) -> IntArray:
-    """As :func:`pyqref.numerics.interpolate.bilinear` (``eq-quantized-bilinear``)."""
+    """Fast form of :func:`pyqref.numerics.interpolate.bilinear` (``eq-quantized-bilinear``)."""
     kernel = registry.twin("resize")
     if kernel is None or not _is_covered(q.shape, output_size, 2, 2) or q.itemsize != 1:
         return reference.bilinear(q, zero_point, output_size, align_corners, factors)

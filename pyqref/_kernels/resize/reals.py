@@ -20,7 +20,7 @@ _ONE_LINE: Taps = np.zeros((1, 1), np.int64), None
 
 
 def resample(x: FloatArray, taps: Sequence[Taps]) -> FloatArray:
-    """As :func:`pyqref.numerics.float_resize.resample`; of volumes, the depth by NumPy.
+    """Fast form of :func:`pyqref.numerics.float_resize.resample`; of volumes, the depth by NumPy.
 
     Examples
     --------

@@ -20,7 +20,7 @@ Kernel = Callable[[IntArray, IntArray, slice, int, IntArray], None]
 
 
 def are_wanted(q: IntArray) -> bool:
-    """Whether a copy of ``q``, whose channels are not last or which has gaps, is too large."""
+    """Return True if a copy of ``q``, which has gaps or channels not last, would be too large."""
     last = (0, *range(2, q.ndim), 1)
     return q.size > MOST and not q.transpose(last).flags.c_contiguous
 

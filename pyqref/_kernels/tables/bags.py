@@ -28,7 +28,7 @@ def float_bag(
     weights: FloatArray | None = None,
     mode: str = "sum",
 ) -> FloatArray:
-    """As :func:`pyqref.numerics.float_embedding.float_bag`."""
+    """Fast form of :func:`pyqref.numerics.float_embedding.float_bag`."""
     kernel = registry.twin("tables")
     if kernel is None or table.dtype != _FLOAT32:
         return float_reference.float_bag(table, indices, starts, ends, weights, mode)
@@ -54,7 +54,7 @@ def embedding_bag(
     ends: IntArray,
     weights: FloatArray | None = None,
 ) -> FloatArray:
-    """As :func:`pyqref.numerics.embedding.bag`, of a large result part by part."""
+    """Fast form of :func:`pyqref.numerics.embedding.bag`, of a large result part by part."""
     kernel = registry.twin("tables")
     shape = len(starts), q.shape[1]
     if kernel is not None and q.dtype == _UINT8:
@@ -71,7 +71,7 @@ def embedding_bag(
 def embedding_rows(
     q: IntArray, scales: FloatArray, offsets: FloatArray, indices: IntArray
 ) -> FloatArray:
-    """As :func:`pyqref.numerics.embedding.lookup`, of a large result part by part."""
+    """Fast form of :func:`pyqref.numerics.embedding.lookup`, of a large result part by part."""
     kernel = registry.twin("tables")
     shape = *indices.shape, q.shape[1]
     if kernel is not None and q.dtype == _UINT8:

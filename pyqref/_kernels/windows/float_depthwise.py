@@ -20,7 +20,7 @@ _FLOAT32 = np.dtype(np.float32)
 def depthwise(
     x: FloatArray, weight: FloatArray, bias: FloatArray | None, windows: Windows
 ) -> FloatArray:
-    """As :func:`pyqref.numerics.float_depthwise.depthwise`."""
+    """Fast form of :func:`pyqref.numerics.float_depthwise.depthwise`."""
     kernel = registry.twin("windows")
     given = (x, weight) if bias is None else (x, weight, bias)
     if kernel is None or not _is_covered(windows, *given):
@@ -42,7 +42,7 @@ def depthwise(
 def depthwise_gradient(
     grad: FloatArray, weight: FloatArray, windows: Windows, size: tuple[int, ...]
 ) -> FloatArray:
-    """As :func:`pyqref.numerics.float_depthwise.depthwise_gradient`."""
+    """Fast form of :func:`pyqref.numerics.float_depthwise.depthwise_gradient`."""
     kernel = registry.twin("windows")
     if kernel is None or not _is_covered(windows, grad, weight) or 0 in size:
         return reference.depthwise_gradient(grad, weight, windows, size)
@@ -59,7 +59,7 @@ def depthwise_gradient(
 
 
 def depthwise_weight_gradient(grad: FloatArray, x: FloatArray, windows: Windows) -> FloatArray:
-    """As :func:`pyqref.numerics.float_depthwise.depthwise_weight_gradient`."""
+    """Fast form of :func:`pyqref.numerics.float_depthwise.depthwise_weight_gradient`."""
     kernel = registry.twin("windows")
     if kernel is None or not _is_covered(windows, grad, x):
         return reference.depthwise_weight_gradient(grad, x, windows)
@@ -80,7 +80,7 @@ def depthwise_weight_gradient(grad: FloatArray, x: FloatArray, windows: Windows)
 
 
 def _is_covered(windows: Windows, *arrays: FloatArray) -> bool:
-    """Whether there are one or two spatial axes, and floats of which there are some."""
+    """Return True for one or two spatial axes and arrays of floats that are not empty."""
     if len(windows.kernel) > 2:
         return False
     return all(each.dtype == _FLOAT32 and each.size > 0 for each in arrays)

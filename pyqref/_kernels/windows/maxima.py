@@ -20,7 +20,7 @@ _FLOAT32, _UINT8 = np.dtype(np.float32), np.dtype(np.uint8)
 
 
 def largest(x: FloatArray, windows: Windows, count: tuple[int, ...]) -> tuple[FloatArray, IntArray]:
-    """As :func:`pyqref.numerics.windows.largest`."""
+    """Fast form of :func:`pyqref.numerics.windows.largest`."""
     kernel = registry.twin("windows")
     if kernel is None or not _is_covered(x, windows):
         return reference.largest(x, windows, count)
@@ -40,7 +40,7 @@ def largest(x: FloatArray, windows: Windows, count: tuple[int, ...]) -> tuple[Fl
 def gradient_of_largest(
     grad: FloatArray, winner: IntArray, windows: Windows, size: tuple[int, ...]
 ) -> FloatArray:
-    """As :func:`pyqref.numerics.windows.gradient_of_largest`."""
+    """Fast form of :func:`pyqref.numerics.windows.gradient_of_largest`."""
     kernel = registry.twin("windows")
     if kernel is None or not _is_covered(grad, windows) or winner.dtype != _UINT8:
         return reference.gradient_of_largest(grad, winner, windows, size)

@@ -94,7 +94,7 @@ def gradients_of_products(
 
 
 def _kernel_of(windows: Windows, size: tuple[int, ...], *arrays: FloatArray) -> ModuleType | None:
-    """What multiplies such arrays; pixels alone are laid out faster, as one transposition."""
+    """Return the kernel that multiplies such arrays; single pixels need only a transposition."""
     kernel = registry.twin("windows")
     if kernel is None or not 1 <= len(size) <= 2 or windows.are_pixels():
         return None

@@ -19,7 +19,7 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 def channels_last(x: FloatArray) -> FloatArray:
-    """As :func:`pyqref.numerics.windows.channels_last`."""
+    """Fast form of :func:`pyqref.numerics.windows.channels_last`."""
     kernel = registry.twin("windows")
     if kernel is None or x.dtype != _FLOAT32 or not x.flags.c_contiguous:
         return reference.channels_last(x)
@@ -33,7 +33,7 @@ def channels_last(x: FloatArray) -> FloatArray:
 
 
 def channels_first(x: FloatArray) -> FloatArray:
-    """As :func:`pyqref.numerics.windows.channels_first`."""
+    """Fast form of :func:`pyqref.numerics.windows.channels_first`."""
     kernel = registry.twin("windows")
     if kernel is None or x.dtype != _FLOAT32:
         return reference.channels_first(x)
@@ -51,7 +51,7 @@ def channels_first(x: FloatArray) -> FloatArray:
 
 
 def unfold_rows(x: FloatArray, windows: Windows) -> FloatArray:
-    """As :func:`pyqref.numerics.windows.unfold_rows`."""
+    """Fast form of :func:`pyqref.numerics.windows.unfold_rows`."""
     kernel = registry.twin("windows")
     size = x.shape[2:]
     shape = (x.shape[0], *windows.output_size(size), *windows.kernel, x.shape[1])
@@ -70,7 +70,7 @@ def unfold_rows(x: FloatArray, windows: Windows) -> FloatArray:
 
 
 def fold_rows(rows: FloatArray, windows: Windows, size: tuple[int, ...]) -> FloatArray:
-    """As :func:`pyqref.numerics.windows.fold_rows`."""
+    """Fast form of :func:`pyqref.numerics.windows.fold_rows`."""
     kernel = registry.twin("windows")
     batch, channels = rows.shape[0], rows.shape[-1]
     if windows.are_pixels():

@@ -1,4 +1,4 @@
-"""What ``pyqref inspect`` says of a file.
+"""Output of ``pyqref inspect`` on a file.
 
 Read :mod:`.contents` (tensors and other values), :mod:`.file` (which container), :mod:`.model`
 (whether it fits), :mod:`.text` and :mod:`.page` (how it is shown).

@@ -62,7 +62,7 @@ class Row:
 
 @dataclass
 class Contents:
-    """What a file holds.
+    """Contents of a file.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ def state_dicts(value: Any) -> dict[str, Mapping[str, Any]]:
 
 
 def _is_state(value: Any) -> bool:
-    """Whether a value maps names to tensors, be they packed."""
+    """Return True if a value maps names to tensors or packed tensors."""
     return isinstance(value, Mapping) and any(
         isinstance(each, TensorBase) or _is_packed(each) for each in value.values()
     )
@@ -160,7 +160,7 @@ def _is_packed(value: Any) -> bool:
 
 
 def state_kind(state: Mapping[str, Any]) -> str:
-    """What :func:`kind_of_state` says, with dynamic quantization told apart."""
+    """Return the result of :func:`kind_of_state`, with dynamic quantization told apart."""
     kind = kind_of_state(state)
     if kind != "quantized":
         return kind

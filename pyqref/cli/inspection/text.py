@@ -81,7 +81,7 @@ def tensor_table(found: Contents) -> list[tuple[str, ...]]:
 
 
 def states_text(found: Contents) -> list[str]:
-    """What kinds of models the state dicts in a file come from."""
+    """Describe which kinds of models the state dicts in a file come from."""
     return [
         f"the state dict of a model{f' at [{path!r}]' if path else ''}: {KINDS[kind]}"
         for path, kind in found.states.items()
@@ -127,7 +127,7 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def as_json(path: str, container: str, found: Contents, problems: str | None) -> dict[str, Any]:
-    """The same for programs; ``fits`` is None without ``--model``."""
+    """Return the output for programs; ``fits`` is None without ``--model``."""
     tensors = [asdict(row) | {"shape": list(row.shape)} for row in found.rows]
     return {
         "file": path,

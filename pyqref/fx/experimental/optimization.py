@@ -43,7 +43,7 @@ _DROPOUT = (nn.Dropout, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureA
 def matches_module_pattern(
     pattern: Iterable[type[Module]], node: Any, modules: dict[str, Module]
 ) -> bool:
-    """Whether a node, and the one that is its first argument, call modules of two classes.
+    """Return True if a node, and the one that is its first argument, call modules of two classes.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def fuse(model: Module, inplace: bool = False, no_trace: bool = False) -> GraphM
 
 
 def _is_alone(model: GraphModule, norm: Node, modules: dict[str, Any]) -> bool:
-    """Whether the layer before a norm has its value used only there, and is called only once."""
+    """Return True if the layer before a norm is called once and its value is used only there."""
     layer = norm.args[0]
     calls = [each for each in model.graph.nodes if each.target == layer.target]
     return len(layer.users) == len(calls) == 1 and bool(modules[norm.target].track_running_stats)

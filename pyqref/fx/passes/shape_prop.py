@@ -17,7 +17,7 @@ __all__ = ["ShapeProp", "TensorMetadata"]
 
 
 class TensorMetadata(NamedTuple):
-    """What :class:`ShapeProp` notes of a tensor.
+    """Description of a tensor by :class:`ShapeProp`.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ def _refused(name: str) -> NotImplementedError:
 
 
 class AuxRequest(NamedTuple):
-    """What more than the result attention should return.
+    """Request for additional results of attention.
 
     Examples
     --------

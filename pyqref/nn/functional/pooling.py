@@ -70,7 +70,7 @@ def _checked_windows(
     dilation: Any,
     ceil_mode: bool,
 ) -> tuple[tuple[int, ...], ...]:
-    """As :func:`_windows`, for an input of ``shape``."""
+    """Return :func:`_windows` for an input of ``shape``, checked."""
     if len(shape) not in (spatial + 1, spatial + 2):
         raise RuntimeError(
             f"{function}(): expected input of {spatial + 1} (unbatched) or {spatial + 2} (batched) "

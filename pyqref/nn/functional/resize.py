@@ -95,7 +95,7 @@ def _plan(
     align_corners: Any,
     recompute: bool | None,
 ) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
-    """What :func:`_target_size` gives, once all is checked."""
+    """Check the arguments and return the target size and the scale factors."""
     _check_mode(len(shape), shape, mode, align_corners)
     target, factors = _target_size(shape[2:], size, scale_factor, recompute)
     what = "scale_factor" if size is None else "size"

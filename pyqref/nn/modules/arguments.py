@@ -1,4 +1,4 @@
-"""What the constructors of layers take: sizes, counts per axis, numbers, words.
+"""Checks for constructor arguments of layers: sizes, counts per axis, numbers, words.
 
 A number that is accepted stays the number that was passed, so that layers print it as it was
 written.

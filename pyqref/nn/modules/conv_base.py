@@ -1,4 +1,4 @@
-"""What all convolution layers have in common: arguments, parameters, printing."""
+"""Base class of all convolution layers: arguments, parameters, printing."""
 
 from __future__ import annotations
 

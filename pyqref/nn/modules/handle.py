@@ -1,4 +1,4 @@
-"""What registering a hook returns: a handle that can take the hook away again."""
+"""Handle that registering a hook returns, and that can remove the hook."""
 
 from __future__ import annotations
 

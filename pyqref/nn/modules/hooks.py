@@ -183,7 +183,7 @@ class CallsHooks(Members):
         return add_hook(self._backward_hooks, hook, prepend=prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """The same as :meth:`register_full_backward_hook`, under its old name."""
+        """Old name of :meth:`register_full_backward_hook`."""
         return self.register_full_backward_hook(hook)
 
 
@@ -242,7 +242,7 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
 
 
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """The same as :func:`register_module_full_backward_hook`, under its old name."""
+    """Old name of :func:`register_module_full_backward_hook`."""
     return register_module_full_backward_hook(hook)
 
 

@@ -1,4 +1,4 @@
-"""What lazy layers share: the first input decides the shapes of their parameters."""
+"""Base class of lazy layers: the first input decides the shapes of their parameters."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class LazyModuleMixin:
         )
 
     def has_uninitialized_params(self: Any) -> bool:
-        """Whether a parameter or buffer has no shape yet."""
+        """Return True if a parameter or buffer has no shape yet."""
         values = itertools.chain(self._parameters.values(), self._buffers.values())
         return any(is_lazy(value) for value in values)
 
     def _save_to_state_dict(self: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
-        """As every layer, but parameters without a shape stand there as they are."""
+        """Save the state like every layer, with parameters without a shape as they are."""
         for members in (self._parameters, self._buffers):
             for name, value in members.items():
                 if value is None or name in self._non_persistent_buffers_set:

@@ -12,7 +12,7 @@ __all__ = ["IncompatibleKeys", "complaints", "load_tensor"]
 
 
 class IncompatibleKeys(NamedTuple):
-    """What ``load_state_dict`` returns: keys that were missing, and keys that had no place."""
+    """Result of ``load_state_dict``: missing keys, and keys that have no place in the module."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]

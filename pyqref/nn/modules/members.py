@@ -1,4 +1,4 @@
-"""What a module owns: parameters, buffers and submodules, and how attributes reach them.
+"""Parameters, buffers and submodules of a module, and their access as attributes.
 
 A parameter, buffer or submodule does not lie in the instance's ``__dict__`` but in
 one of three dictionaries, in the order of registration. ``module.name`` looks there

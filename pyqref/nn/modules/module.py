@@ -121,7 +121,7 @@ class Module(CallsHooks, HasState, Converts):
             super().__init__(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module computes; every subclass defines it."""
+        """Compute the output of the module; every subclass defines it."""
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
@@ -147,7 +147,7 @@ class Module(CallsHooks, HasState, Converts):
         return self
 
     def extra_repr(self) -> str:
-        """What stands in the parentheses when the module is printed."""
+        """Return the text in the parentheses when the module is printed."""
         return ""
 
     def _get_name(self) -> str:

@@ -1,4 +1,4 @@
-"""What RNN, LSTM and GRU have in common: layers, directions, packed sequences, parameters."""
+"""Base class of RNN, LSTM and GRU: layers, directions, packed sequences, parameters."""
 
 from __future__ import annotations
 

@@ -261,7 +261,7 @@ class HasState(Members):
         return add_hook(self._state_dict_hooks, checked)
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """As the post-hook, but what it returns replaces the dictionary."""
+        """Register a post-hook whose result replaces the dictionary."""
         return add_hook(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:

@@ -1,4 +1,4 @@
-"""What kind of model a state dict was taken from, and how it gets into another kind."""
+"""Kind of model that a state dict was taken from, and how to load it into another kind."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def kind_of_state(state: Mapping[str, Any]) -> str:
 def advice_on_kinds(
     given: Mapping[str, Any], own: Mapping[str, Any], missing: Iterable[str], extra: Iterable[str]
 ) -> list[str]:
-    """What to do where a state dict and a model are of different kinds; nothing if they are not.
+    """Return lines of advice if a state dict and a model are of different kinds.
 
     Parameters
     ----------
@@ -154,5 +154,7 @@ def _advice_on_fusion(missing: set[str], extra: set[str]) -> list[str]:
                 ".".join(parts[:i] + parts[i + 1 :]) for i, p in enumerate(parts) if p == "0"
             ]
             if any(each in outside for each in without):
-                return [f"The layers of {where} are fused, those of the other are not: {remedy}."]
+                return [
+                    f"The layers of {where} are fused and those of the other are not: {remedy}."
+                ]
     return []

@@ -1,4 +1,4 @@
-"""What prepares and converts the parts of a layer: filled in by :mod:`pyqref.quantization`.
+"""Functions to prepare and convert the parts of a layer, set by :mod:`pyqref.quantization`.
 
 The layers stand below the workflow and do not import it; it registers itself here.
 """

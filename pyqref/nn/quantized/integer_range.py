@@ -25,7 +25,7 @@ SIX_BITS = 64
 
 
 def clamp_has_no_effect(dtype: Dtype, quant_min: int, quant_max: int) -> bool:
-    """Whether a range holds all integers of a quantized dtype."""
+    """Return True if a range holds all integers of a quantized dtype."""
     low, high = quant_range(dtype)
     return quant_min <= low and quant_max >= high
 

@@ -33,19 +33,19 @@ class PackedSequence(NamedTuple):
     unsorted_indices: Any = None
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """The same with ``data`` converted as by ``Tensor.to``."""
+        """Return the sequence with ``data`` converted as by ``Tensor.to``."""
         return self._replace(data=self.data.to(*args, **kwargs))
 
     def float(self) -> PackedSequence:
-        """The same with ``data`` in float32."""
+        """Return the sequence with ``data`` in float32."""
         return self._replace(data=self.data.float())
 
     def double(self) -> PackedSequence:
-        """The same with ``data`` in float64."""
+        """Return the sequence with ``data`` in float64."""
         return self._replace(data=self.data.double())
 
     def cpu(self) -> PackedSequence:
-        """The same: everything is on the CPU."""
+        """Return the sequence itself: everything is on the CPU."""
         return self
 
     @property

@@ -1,4 +1,4 @@
-"""What torch offers as ``torch.ops.quantized``: functions of quantized tensors and packed weights.
+"""The functions of ``torch.ops.quantized``, on quantized tensors and packed weights.
 
 Each checks its arguments and calls an equation of :mod:`pyqref.numerics`, or the kernel
 that computes the same integers. :mod:`.float_operations` says what the functions of

@@ -1,4 +1,4 @@
-"""What every quantized operation asks of its arguments, and how it complains."""
+"""Checks of arguments for all quantized operations, and their errors."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def require_per_tensor(
     name: str = "input",
     index: int | None = None,
 ) -> PerTensorQuantizer:
-    """As :func:`require_quantized`, and one scale and zero point for the whole tensor.
+    """Require a quantized tensor with one scale and zero point for the whole tensor.
 
     It is ``name``, or where an index is given, that one of a list ``name``.
     """
@@ -121,7 +121,7 @@ def require_output_parameters(
 def output_quantizer(
     operation: str, scale: Any, zero_point: Any, dtype: Dtype = quint8
 ) -> PerTensorQuantizer:
-    """What :func:`require_output_parameters` gives as a quantizer of ``dtype``."""
+    """Return the result of :func:`require_output_parameters` as a quantizer of ``dtype``."""
     if type(scale) is float and type(zero_point) is int:
         try:
             return per_tensor_quantizer(dtype, scale, zero_point)
@@ -175,7 +175,7 @@ def require_packed(operation: str, name: str, packed: Any, kind: type, prepack: 
 
 
 def unpacked(operation: str, name: str, packed: Any, kind: type) -> Any:
-    """What ``packed``, the result of the prepack that belongs to this unpack, was made of."""
+    """Return the arguments from which the matching prepack function made ``packed``."""
     prepack = operation.removeprefix("quantized.").replace("unpack", "prepack")
     require_packed(operation, name, packed, kind, prepack)
     return packed.unpack()

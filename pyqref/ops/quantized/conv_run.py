@@ -1,4 +1,4 @@
-"""What every convolution on integers does with its checked arguments."""
+"""Run of every convolution on integers, after its arguments were checked."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def conv_transpose1d_prepack(
     dilation: Any = 1,
     groups: int = 1,
 ) -> PackedConvTranspose:
-    """As :func:`conv_transpose2d_prepack`, for a weight ``(C, N / groups, K)``."""
+    """Pack a weight ``(C, N / groups, K)``, like :func:`conv_transpose2d_prepack`."""
     return _prepack(1, weight, bias, stride, padding, output_padding, dilation, groups)
 
 
@@ -86,7 +86,7 @@ def conv_transpose3d_prepack(
     dilation: Any = 1,
     groups: int = 1,
 ) -> PackedConvTranspose:
-    """As :func:`conv_transpose2d_prepack`, for a weight ``(C, N / groups, kD, kH, kW)``."""
+    """Pack a weight ``(C, N / groups, kD, kH, kW)``, like :func:`conv_transpose2d_prepack`."""
     return _prepack(3, weight, bias, stride, padding, output_padding, dilation, groups)
 
 

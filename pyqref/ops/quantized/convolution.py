@@ -38,7 +38,7 @@ def conv1d_prepack(
     dilation: Any = 1,
     groups: int = 1,
 ) -> PackedConv:
-    """As :func:`conv2d_prepack`, for a weight ``(N, C / groups, K)``.
+    """Pack a weight ``(N, C / groups, K)``, like :func:`conv2d_prepack`.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def conv3d_prepack(
     dilation: Any = 1,
     groups: int = 1,
 ) -> PackedConv:
-    """As :func:`conv2d_prepack`, for a weight ``(N, C / groups, kD, kH, kW)``.
+    """Pack a weight ``(N, C / groups, kD, kH, kW)``, like :func:`conv2d_prepack`.
 
     Examples
     --------

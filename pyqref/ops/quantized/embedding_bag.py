@@ -93,7 +93,7 @@ def embedding_bag_4bit(
     compressed_indices_mapping: Any = None,
     include_last_offset: bool = False,
 ) -> Any:
-    """As :func:`embedding_bag_byte`, of quint4x2: two elements in a byte."""
+    """Form of :func:`embedding_bag_byte` for quint4x2, which has two elements in a byte."""
     name = "quantized.embedding_bag_4bit"
     table = require_table(name, weight, 4).rows
     given = (indices, offsets, scale_grad_by_freq, mode, pruned_weights, per_sample_weights)
@@ -111,7 +111,7 @@ def embedding_bag_byte_rowwise_offsets(
     compressed_indices_mapping: Any = None,
     include_last_offset: bool = False,
 ) -> Any:
-    """As :func:`embedding_bag_byte`, of what ``embedding_bag_byte_prepack`` gives."""
+    """Form of :func:`embedding_bag_byte` for results of ``embedding_bag_byte_prepack``."""
     name = "quantized.embedding_bag_byte_rowwise_offsets"
     table = _PackedRows(name, weight, 8)
     given = (indices, offsets, scale_grad_by_freq, mode, pruned_weights, per_sample_weights)
@@ -129,7 +129,7 @@ def embedding_bag_4bit_rowwise_offsets(
     compressed_indices_mapping: Any = None,
     include_last_offset: bool = False,
 ) -> Any:
-    """As :func:`embedding_bag_byte`, of what ``embedding_bag_4bit_prepack`` gives."""
+    """Form of :func:`embedding_bag_byte` for results of ``embedding_bag_4bit_prepack``."""
     name = "quantized.embedding_bag_4bit_rowwise_offsets"
     table = _PackedRows(name, weight, 4)
     given = (indices, offsets, scale_grad_by_freq, mode, pruned_weights, per_sample_weights)
@@ -147,7 +147,7 @@ def embedding_bag_2bit_rowwise_offsets(
     compressed_indices_mapping: Any = None,
     include_last_offset: bool = False,
 ) -> Any:
-    """As :func:`embedding_bag_byte`, of what ``embedding_bag_2bit_prepack`` gives."""
+    """Form of :func:`embedding_bag_byte` for results of ``embedding_bag_2bit_prepack``."""
     name = "quantized.embedding_bag_2bit_rowwise_offsets"
     table = _PackedRows(name, weight, 2)
     given = (indices, offsets, scale_grad_by_freq, mode, pruned_weights, per_sample_weights)

@@ -1,4 +1,4 @@
-"""What functions of ``nn.functional`` do with quantized tensors.
+"""Functions of ``nn.functional`` on quantized tensors.
 
 The float operations of :mod:`pyqref.tape` are given their meaning on integers here and
 in :mod:`.pooling`; what is not given one raises, and says so.

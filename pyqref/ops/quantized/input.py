@@ -35,7 +35,7 @@ def dynamic_grid(
 def quantize_rows(
     x: np.ndarray, engine: str, reduce_range: bool, what: str
 ) -> tuple[Callable[[Any], np.ndarray], float, int]:
-    """What gives the integers of some rows, and the grid of all: equation ``eq-dynamic-input``."""
+    """Return the grid of all rows and a function for their integers: ``eq-dynamic-input``."""
     scale, zero_point = dynamic_grid(x, engine, reduce_range, what)
 
     def quantize(at: Any) -> np.ndarray:

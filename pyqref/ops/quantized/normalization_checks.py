@@ -1,4 +1,4 @@
-"""What the normalizations take: parameters of a shape, a positive eps, numbers to normalize."""
+"""Checks of normalizations: shapes of parameters, a positive eps, numbers to normalize."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def saturating() -> np.errstate:
-    """What overflows goes to the ends of the range, without a word from NumPy."""
+    """Let overflow saturate at the ends of the range, without a warning of NumPy."""
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
@@ -60,7 +60,7 @@ def require_parameter(name: str, label: str, tensor: Any, shape: tuple[int, ...]
 def optional_parameter(
     name: str, label: str, tensor: Any, shape: tuple[int, ...]
 ) -> np.ndarray | None:
-    """As :func:`require_parameter`; None stays None."""
+    """Check a parameter like :func:`require_parameter`; None stays None."""
     return None if tensor is None else require_parameter(name, label, tensor, shape)
 
 

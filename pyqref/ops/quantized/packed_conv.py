@@ -145,7 +145,7 @@ class PackedConvTranspose(PackedConv):
     def prepare(
         self, x: Any, x_zero_point: int, requant: Requantization, scale: float | None = None
     ) -> Callable[[Any], Any]:
-        """As of a convolution that is not transposed."""
+        """Prepare like a convolution that is not transposed."""
         paddings = self.padding, self.output_padding
         return _kernels.prepare_conv_transpose(
             x, x_zero_point, self.packed, self.zero_points, requant, *paddings, scale

@@ -1,4 +1,4 @@
-"""What the operations of this package ask of their arguments, and what they share."""
+"""Checks of arguments for the operations of this package, and shared code."""
 
 from __future__ import annotations
 

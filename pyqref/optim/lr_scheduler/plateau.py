@@ -113,7 +113,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
-        """Whether epochs without progress are not counted now."""
+        """Return True if epochs without progress are not counted now."""
         return self.cooldown_counter > 0
 
     def _is_better(self, value: float) -> bool:

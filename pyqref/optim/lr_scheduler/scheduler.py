@@ -1,4 +1,4 @@
-"""What all schedules share."""
+"""Base class of all schedules."""
 
 from __future__ import annotations
 

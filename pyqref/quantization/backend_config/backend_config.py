@@ -143,5 +143,5 @@ class BackendConfig:
         return config
 
     def to_dict(self) -> dict[str, Any]:
-        """As a dictionary with the items described in :meth:`from_dict`."""
+        """Return the config as a dictionary with the items described in :meth:`from_dict`."""
         return {"name": self.name, "configs": [each.to_dict() for each in self.configs]}

@@ -182,7 +182,7 @@ class DTypeConfig:
         return cls(**{"bias_dtype": bias, **given})
 
     def to_dict(self) -> dict[str, Any]:
-        """As a dictionary with the items described in :meth:`from_dict`.
+        """Return the config as a dictionary with the items described in :meth:`from_dict`.
 
         Examples
         --------

@@ -47,7 +47,7 @@ _SHARING = (
 
 
 def get_executorch_backend_config() -> BackendConfig:
-    """What XNNPACK under ExecuTorch supports: two dimensions, signed activations.
+    """Return the config of XNNPACK under ExecuTorch: two dimensions, signed activations.
 
     Notes
     -----

@@ -18,7 +18,7 @@ __all__ = ["get_fbgemm_backend_config"]
 
 
 def get_fbgemm_backend_config() -> BackendConfig:
-    """What fbgemm supports: unsigned activations, signed weights; no layer norm.
+    """Return the config of fbgemm: unsigned activations, signed weights, no layer norm.
 
     Notes
     -----

@@ -27,7 +27,7 @@ __all__ = ["get_onednn_backend_config"]
 
 
 def get_onednn_backend_config() -> BackendConfig:
-    """What oneDNN supports: also convolution and addition, linear with leaky ReLU or tanh.
+    """Return the config of oneDNN, which also fuses convolution-add, linear-leaky ReLU and -tanh.
 
     Notes
     -----

@@ -250,7 +250,7 @@ class BackendPatternConfig:
         return config
 
     def to_dict(self) -> dict[str, Any]:
-        """As a dictionary with the items described in :meth:`from_dict`."""
+        """Return the config as a dictionary with the items described in :meth:`from_dict`."""
         found: dict[str, Any] = {
             "observation_type": self.observation_type,
             "dtype_configs": [each.to_dict() for each in self.dtype_configs],

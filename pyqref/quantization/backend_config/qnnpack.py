@@ -23,7 +23,7 @@ __all__ = ["get_qnnpack_backend_config"]
 
 
 def get_qnnpack_backend_config() -> BackendConfig:
-    """What qnnpack supports: also signed activations with scales of at least 2**-12.
+    """Return the config of qnnpack, with signed activations of scale 2**-12 or more.
 
     Notes
     -----

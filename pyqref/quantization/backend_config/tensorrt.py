@@ -19,7 +19,7 @@ __all__ = ["get_tensorrt_backend_config", "get_tensorrt_backend_config_dict"]
 
 
 def get_tensorrt_backend_config() -> BackendConfig:
-    """What TensorRT supports; for reference models that are lowered elsewhere.
+    """Return the config of TensorRT, for reference models that are lowered elsewhere.
 
     Notes
     -----

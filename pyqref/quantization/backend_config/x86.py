@@ -18,7 +18,7 @@ __all__ = ["get_x86_backend_config"]
 
 
 def get_x86_backend_config() -> BackendConfig:
-    """What fbgemm supports, under the name of the engine; sums and products may have weights.
+    """Return the config of engine x86: that of fbgemm, where sums and products may have weights.
 
     Notes
     -----

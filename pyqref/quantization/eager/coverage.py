@@ -182,7 +182,7 @@ def _fate(
 
 
 def _is_dynamic(qconfig: Any) -> bool:
-    """Whether a qconfig's activations are quantized at run time."""
+    """Return True if a qconfig's activations are quantized at run time."""
     recipe = getattr(qconfig, "activation", None)
     keywords = getattr(getattr(recipe, "p", None), "keywords", {})
     return bool(keywords.get("is_dynamic", False))
@@ -191,7 +191,7 @@ def _is_dynamic(qconfig: Any) -> bool:
 def _notes(
     model: Any, rows: list[CoverageRow], tables: Mapping[str, Mapping[Any, Any]]
 ) -> list[str]:
-    """What holds for the model as a whole."""
+    """Return the notes that concern the model as a whole."""
     if isinstance(model, GraphModule):
         return []  # a graph quantizes its inputs by itself
     dynamic = {type_name(each) for each in tables["dynamic"].values()}

@@ -15,7 +15,7 @@ _HEADINGS = ("module", "type", "qconfig", "outcome", "bytes")
 
 @dataclass(frozen=True)
 class CoverageRow:
-    """What there is to say about one module, or one function of a graph.
+    """Row of the table about one module, or one function of a graph.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class CoverageRow:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What became of the modules of a model.
+    """Table of the modules of a model, and whether and why each was quantized.
 
     Attributes
     ----------

@@ -82,7 +82,7 @@ def _is_quantized(module: Any) -> bool:
 
 
 def _holds_weights(module: Any, mapping: Mapping[Any, Any]) -> bool:
-    """Whether it is a layer: it has parameters of its own, and holds no others."""
+    """Return True if a module is a layer: it has parameters and no submodules with parameters."""
     if _is_quantized(module) or hasattr(module, "calculate_qparams"):
         return False
     if isinstance(module, _FusedModule):
@@ -94,7 +94,7 @@ def _holds_weights(module: Any, mapping: Mapping[Any, Any]) -> bool:
 
 
 def _is_meant(module: Any, mapping: Mapping[Any, Any]) -> bool:
-    """Whether dynamic quantization is for layers such as this one."""
+    """Return True if dynamic quantization is for layers such as this one."""
     return isinstance(module, nn.RNNBase) or _base(module, mapping) is not None
 
 

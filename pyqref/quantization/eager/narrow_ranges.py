@@ -35,7 +35,7 @@ def warn_of_narrow_swaps(asks: str, swaps: list[Swap]) -> None:
 
 
 def _activation_observer(swap: Swap) -> Any:
-    """What observed a quantized output; of a dynamic layer what its inputs would be."""
+    """Return the observer of a quantized output, or of the inputs of a dynamic layer."""
     if getattr(swap.new, "_IS_REFERENCE", False):
         return None
     observer = getattr(swap.old, NAME, None)
@@ -46,5 +46,5 @@ def _activation_observer(swap: Swap) -> Any:
 
 
 def _is_dynamic(module: Any) -> bool:
-    """Whether a quantized layer takes float inputs, for which it chooses the grid itself."""
+    """Return True if a quantized layer takes float inputs and chooses their grid itself."""
     return "dynamic" in type(module).__module__.split(".")

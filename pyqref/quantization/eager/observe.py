@@ -173,7 +173,7 @@ def finds_a_range(observer: Any) -> bool:
 
 
 def _forgets(activation: Any) -> bool:
-    """Whether an observer remembers only the newest tensor."""
+    """Return True if an observer keeps only the newest tensor."""
     observer = getattr(activation, NAME, activation)
     return getattr(observer, "averaging_constant", None) == 1
 

@@ -1,4 +1,4 @@
-"""What a converted model remembers of the model it was made from.
+"""Records in a converted model about the model that it was made from.
 
 ``convert`` takes qconfigs and observers away; ``coverage`` must still be able to say what
 stood where. The memory is a plain attribute of the converted model, of strings and numbers
@@ -31,7 +31,7 @@ _ATTRIBUTE = "_quantization_origins"
 
 @dataclass(frozen=True)
 class Origin:
-    """What stood at one path before.
+    """Record of the module that was at one path before.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Origin:
 
     @property
     def is_quantized(self) -> bool:
-        """Whether a quantized module stands there now."""
+        """Return True if a quantized module stands there now."""
         return self.reason is None and self.kind != "training"
 
 
@@ -125,7 +125,7 @@ def parameter_bytes(module: Any, whole: bool = False) -> int:
 
 
 def _called(method: Any) -> list[Any]:
-    """What a method of a quantized layer gives; nothing if it is a parameter."""
+    """Return the results of a method of a quantized layer; [None] for a parameter."""
     found = method() if callable(method) else None
     return list(found.values()) if isinstance(found, dict) else [found]
 

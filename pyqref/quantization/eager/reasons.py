@@ -1,4 +1,4 @@
-"""What becomes of each module of a model, or why it is left alone."""
+"""Reasons why each module of a model is quantized or left alone."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WORKS_ON_INTEGERS: tuple[type, ...] = (
 def fates(
     model: Any, mapping: Mapping[Any, Any], custom: Mapping[Any, Any], kind: str
 ) -> dict[str, Origin]:
-    """What ``convert`` will do with each module, to be remembered.
+    """Return what ``convert`` will do with each module, to be recorded.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def reference_form(mod: Any, reference: Any) -> Any:
 
 
 def weight_qparams(weight: Any, observer: Any) -> dict[str, Any]:
-    """What an observer chooses for a weight, as the reference layers take it."""
+    """Return the parameters that an observer chooses for a weight, for the reference layers."""
     if observer.dtype is float16:
         return {"qscheme": None, "dtype": float16}
     observer(weight)

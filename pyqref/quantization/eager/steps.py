@@ -197,7 +197,7 @@ def warn_of_training_mode(asks: str, model: Any) -> None:
 
 
 def _depends_on_mode(module: Any) -> bool:
-    """Whether a module computes something else in training mode."""
+    """Return True if a module computes differently in training mode."""
     if isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.BatchNorm3d):
         return module.running_mean is not None
     if isinstance(module, nn.InstanceNorm1d | nn.InstanceNorm2d | nn.InstanceNorm3d):

@@ -99,7 +99,7 @@ class Swap:
 
 @dataclass
 class _Walk:
-    """What all steps of one conversion share."""
+    """State that all steps of one conversion share."""
 
     asks: str
     mapping: Mapping[Any, Any]

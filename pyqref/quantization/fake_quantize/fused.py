@@ -161,7 +161,7 @@ _CHOOSES = ("calculate_qparams", "_calculate_qparams")
 
 
 def unused_override(fake_quantize: Any, tell: bool = False) -> str:
-    """What in a fused fake quantizer, or in its observer, training does not use; empty if nothing.
+    """Name the overridden method of a fused fake quantizer that training ignores, or return "".
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether the bias of a pattern has the type that the back end takes.
+"""Check that the bias of a pattern has the type that the back end takes.
 
 A QConfig says nothing of the bias: it stays float32, or is float16 where activations and weights
 are. A back end that wants another type, such as int32, gets no bias of it::
@@ -58,7 +58,7 @@ def _has_bias(match: Match) -> bool:
 
 
 def _module_has_bias(module: Module) -> bool:
-    """Whether a layer adds a bias, be it that of a batch norm which it will take in."""
+    """Return True if a layer adds a bias, its own or one from a batch norm that it will fold."""
     if hasattr(module, "bn"):
         return True
     layer: Any = module

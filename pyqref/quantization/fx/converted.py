@@ -42,7 +42,7 @@ _SCALE, _ZERO_POINT = re.compile(r"\w*_scale_\d+"), re.compile(r"\w*_zero_point_
 
 
 def _result_dtype(node: Node) -> Dtype:
-    """Of a function that takes a grid: the dtype it is given, or the widest that it may have."""
+    """Return the dtype that a function with a grid is given, or the widest that it may have."""
     given = [each for each in node.args if isinstance(each, Dtype)]
     return given[0] if given else qint32
 

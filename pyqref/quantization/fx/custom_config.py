@@ -1,4 +1,4 @@
-"""What graph mode is told besides qconfigs: :class:`PrepareCustomConfig` and its like."""
+"""Settings of graph mode besides qconfigs: :class:`PrepareCustomConfig` and its siblings."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _Classes = dict[QuantType, dict[type, type]]
 
 
 class PrepareCustomConfig:
-    """What :func:`~pyqref.quantization.quantize_fx.prepare_fx` is told besides qconfigs.
+    """Settings of :func:`~pyqref.quantization.quantize_fx.prepare_fx` besides qconfigs.
 
     Raises
     ------
@@ -221,7 +221,7 @@ class PrepareCustomConfig:
         return config
 
     def to_dict(self) -> dict[str, Any]:
-        """As a dictionary with the items described in :meth:`from_dict`; empty ones left out."""
+        """Return a dictionary with the items described in :meth:`from_dict`, without empty ones."""
         found: dict[str, Any] = {}
         for key, name in _STANDALONE.items():
             entries = getattr(self, name)
@@ -232,7 +232,7 @@ class PrepareCustomConfig:
 
 
 class ConvertCustomConfig:
-    """What :func:`~pyqref.quantization.quantize_fx.convert_fx` is told besides.
+    """Settings of :func:`~pyqref.quantization.quantize_fx.convert_fx`.
 
     Raises
     ------
@@ -296,7 +296,7 @@ class ConvertCustomConfig:
         return config
 
     def to_dict(self) -> dict[str, Any]:
-        """As a dictionary with the items described in :meth:`from_dict`; empty ones left out."""
+        """Return a dictionary with the items described in :meth:`from_dict`, without empty ones."""
         found = {
             _OBSERVED_TO_QUANTIZED: _by_name(self.observed_to_quantized_mapping),
             "preserved_attributes": self.preserved_attributes,
@@ -305,7 +305,7 @@ class ConvertCustomConfig:
 
 
 class FuseCustomConfig:
-    """What :func:`~pyqref.quantization.quantize_fx.fuse_fx` is told besides.
+    """Settings of :func:`~pyqref.quantization.quantize_fx.fuse_fx`.
 
     Raises
     ------
@@ -342,7 +342,7 @@ class FuseCustomConfig:
         return cls().set_preserved_attributes(given.get("preserved_attributes", []))
 
     def to_dict(self) -> dict[str, Any]:
-        """As a dictionary; empty if there is nothing to say."""
+        """Return the config as a dictionary, which is empty if nothing is set."""
         return {
             key: value
             for key, value in {"preserved_attributes": self.preserved_attributes}.items()

@@ -1,4 +1,4 @@
-"""Whether a QConfig asks for something that the back end can do; and if not, why.
+"""Check that the back end can do what a QConfig asks for, and say why if it cannot.
 
 A pattern may have several :class:`~pyqref.quantization.backend_config.DTypeConfig`. The
 first that agrees with the QConfig in every type and constraint is used. If none does, the
@@ -122,7 +122,7 @@ def _kind(dynamic: bool) -> str:
 
 
 def has_weight(match: Match) -> bool:
-    """Whether the pattern has a weight that is quantized."""
+    """Return True if the pattern has a weight that is quantized."""
     config, root = match.config, match.root
     if root.op == "call_module":
         return config.reference_quantized_module is not None or config.qat_module is not None

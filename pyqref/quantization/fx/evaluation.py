@@ -14,7 +14,7 @@ __all__ = ["depends_on_input", "value_of"]
 
 
 def depends_on_input(node: Node) -> bool:
-    """Whether an input of the model goes into a node.
+    """Return True if a node depends on an input of the model.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Whether the example inputs of graph mode can be inputs of the model.
+"""Check that the example inputs of graph mode can be inputs of the model.
 
 Nothing is computed with them: they are asked for since torch asks for them. What cannot be right
 is a sign of a mistake all the same::

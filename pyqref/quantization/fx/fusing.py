@@ -67,7 +67,7 @@ def fuse(model: GraphModule, is_qat: bool, backend_config: BackendConfig) -> Gra
 
 
 def _is_alike_everywhere(model: GraphModule, match: Match, found: dict[Node, Match]) -> bool:
-    """Whether all calls of the module with the weight stand in the same pattern.
+    """Return True if all calls of the module with the weight stand in the same pattern.
 
     Otherwise the ReLU behind one call would be put behind the other, too.
     """

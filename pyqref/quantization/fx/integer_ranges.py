@@ -53,7 +53,7 @@ class _Activation:
 
 
 class IntegerRanges:
-    """What convert does with the ranges of observers.
+    """Treatment of the integer ranges of observers by ``convert_fx``.
 
     Parameters
     ----------

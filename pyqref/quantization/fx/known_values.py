@@ -1,4 +1,4 @@
-"""What is known of the values in a prepared, reference or lowered graph.
+"""Known properties of the values in a prepared, reference or lowered graph.
 
 Scales and zero points are read where they are kept at that moment: in observers, in attributes
 of the model, in quantized layers. Where nothing tells what a value is, nothing is said.
@@ -36,7 +36,7 @@ _WITH_NUMBERS = {each for pair in BINARY.values() for each in pair if each is no
 
 @dataclass(frozen=True)
 class Value:
-    """What is known of a value.
+    """Known properties of a value.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Value:
 
     @property
     def integers(self) -> bool:
-        """Whether it is made of integers."""
+        """Return True if the value consists of integers."""
         return bool(self.dtype is not None and self.dtype.is_quantized and not self.observer)
 
     def __str__(self) -> str:
@@ -146,7 +146,7 @@ class KnownValues:
         return None
 
     def _asked_to_be_float(self, node: Node) -> Value | None:
-        """What an observer looks at or a node quantizes is float."""
+        """Return a float value if an observer sees the node or another node quantizes it."""
         for user in node.users:
             first = user.args[0] if user.args else None
             if first is node and (quantizes(user) or is_observer(self.module(user))):
@@ -158,7 +158,7 @@ class KnownValues:
 
 
 def quantizes(node: Node) -> bool:
-    """Whether a node quantizes, in whatever way."""
+    """Return True if a node quantizes, in whatever way."""
     return node.target in (quantize_per_tensor, quantize_per_channel, quantize_per_tensor_dynamic)
 
 
@@ -180,7 +180,7 @@ def span(value: Any, form: str) -> str:
 
 
 def _observed(observer: Any) -> Value:
-    """What an observer says of the value that passes through it."""
+    """Return the properties that an observer tells about the value that passes through it."""
     name, dtype = type(observer).__name__, getattr(observer, "dtype", None)
     if getattr(observer, "is_dynamic", False):
         return Value(dtype, "grid chosen for each input", name)

@@ -38,7 +38,7 @@ __all__ = ["lower_dynamic_modules", "lower_static_modules", "lower_weight_only_m
 
 
 def _quantized_class(model: GraphModule, node: Node, table: dict[Any, Any]) -> Any:
-    """What the table has for the module that a node calls; None if nothing."""
+    """Return the table's class for the module that a node calls, or None."""
     if node.op != "call_module":
         return None
     module = model.get_submodule(node.target)

@@ -79,12 +79,12 @@ def lower_others(model: GraphModule, qconfigs: dict[str, Any]) -> None:
 
 
 def keeps_grid(model: GraphModule, node: Node) -> bool:
-    """Whether a node of a reference model works on integers as they are, on their grid."""
+    """Return True if a node of a reference model only moves integers and keeps their grid."""
     return _operation(model, node) in KEEPS_GRID and _has_quantized_input(node)
 
 
 def _operation(model: GraphModule, node: Node) -> Any:
-    """What a node does: a module class, a function or a method's name."""
+    """Return the operation of a node: a module class, a function or a method's name."""
     if node.op == "call_module":
         return type(model.get_submodule(node.target))
     return node.target if node.op in ("call_function", "call_method") else None

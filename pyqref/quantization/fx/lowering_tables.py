@@ -1,4 +1,4 @@
-"""What lowering makes of which reference pattern: tables, read by the passes."""
+"""Tables of reference patterns and their lowered forms, which the passes read."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def nodes_of(nodes: Any, pattern: Any) -> Iterator[Node]:
 def matches(
     modules: Mapping[str, Any], node: Any, pattern: Any, max_uses: int = sys.maxsize
 ) -> bool:
-    """Whether a node is the end of a pattern.
+    """Return True if a node is the end of a pattern.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def find_matches(
 
 
 def _has_its_inputs(match: Match, tensors: Mapping[Node, bool]) -> bool:
-    """Whether the extra inputs of the root are tensors from outside the match.
+    """Return True if the extra inputs of the root are tensors from outside the match.
 
     ``conv(x) + 1`` and ``y + y`` with ``y = conv(x)`` have none that a fused module could take.
     """

@@ -81,7 +81,7 @@ class Lookup:
         return self.mapping.module_name_object_type_order_qconfigs[given]
 
     def note(self, node: Node, qconfig: Any, kind: Any, order: tuple[str, Any, int]) -> None:
-        """Whether the entry that gave a node its qconfig was meant for just this node."""
+        """Record whether the entry that gave a node its qconfig was meant for just this node."""
         mapping = self.mapping
         own = [self.by_order(*order, None)]
         if node.op == "call_module":

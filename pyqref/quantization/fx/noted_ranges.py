@@ -25,5 +25,5 @@ def give_range(node: Node, layer: Any) -> None:
 
 
 def is_given(node: Node) -> bool:
-    """Whether a layer keeps the range of a node."""
+    """Return True if a layer keeps the range of a node."""
     return _GIVEN in node.meta

@@ -1,4 +1,4 @@
-"""What pictures and text of a graph say of quantization.
+"""Notes on quantization for pictures and text of a graph.
 
 :func:`notes` is left in the graph modules of this package, where ``pyqref.fx.draw`` and
 ``print_readable`` ask for it.
@@ -38,7 +38,7 @@ def annotate(model: GraphModule) -> None:
 
 
 def notes(model: GraphModule) -> dict[Node, Note]:
-    """What is known of the nodes of a prepared, reference or lowered model.
+    """Return notes on the nodes of a prepared, reference or lowered model.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def _style(node: Node, values: KnownValues) -> str:
 
 
 def _is_quantized(node: Node, module: Any) -> bool:
-    """Whether a node calls a quantized function or layer, dynamic ones included."""
+    """Return True if a node calls a quantized function or layer, dynamic ones included."""
     if module is None:
         return node.op == "call_function" and _module_of(node).startswith("pyqref.ops.quantized")
     packages = ("nn.quantized.", "nn.intrinsic.quantized.")
@@ -100,7 +100,7 @@ def _module_of(node: Node) -> str:
 
 
 def _is_part_of_grid(node: Node, values: KnownValues) -> bool:
-    """Whether a node only fetches a scale or zero point that stands on edges."""
+    """Return True if a node only fetches a scale or zero point that stands on edges."""
     if node.op != "get_attr" or not node.users:
         return False
     for user in node.users:

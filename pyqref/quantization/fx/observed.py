@@ -1,4 +1,4 @@
-"""What a prepared model remembers, and how its observers are told from other modules."""
+"""Records in a prepared model, and how to tell its observers from other modules."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KEY = "quantization"
 
 @dataclass
 class Preparation:
-    """What ``convert_fx`` must know of what ``prepare_fx`` did.
+    """Record of ``prepare_fx`` that ``convert_fx`` needs.
 
     Attributes
     ----------
@@ -108,18 +108,18 @@ def require_float(asks: str, model: Any) -> None:
 
 
 def is_calibrated(model: GraphModule) -> bool:
-    """Whether a model was prepared for calibration, and not for training."""
+    """Return True if a model was prepared for calibration, and not for training."""
     found: Preparation | None = model.meta.get(_KEY)
     return found is not None and not found.is_qat
 
 
 def is_observer(module: Any) -> bool:
-    """Whether a module observes or fakes quantization."""
+    """Return True if a module is an observer or a fake quantizer."""
     return isinstance(module, ObserverBase | FakeQuantizeBase)
 
 
 def is_observer_node(node: Any, modules: dict[str, Any]) -> bool:
-    """Whether a node calls an observer."""
+    """Return True if a node calls an observer."""
     return (
         isinstance(node, Node)
         and node.op == "call_module"

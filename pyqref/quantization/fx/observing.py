@@ -47,7 +47,7 @@ SEVERAL = frozenset({"chunk", "split", "split_with_sizes", "tensor_split", "unbi
 
 @dataclass
 class _Work:
-    """What the pass knows of each node."""
+    """State of the pass for each node."""
 
     model: GraphModule
     preparation: Preparation
@@ -171,7 +171,7 @@ def _observe(work: _Work, node: Node, match: Match) -> None:
 
 
 def _is_quantized_input(work: _Work, node: Node) -> bool:
-    """Whether the first argument is an input of the model that is quantized already."""
+    """Return True if the first argument is an input of the model that is quantized already."""
     first = node.args[0] if node.args else None
     return isinstance(first, Node) and first.op == "placeholder"
 
@@ -194,7 +194,7 @@ def _observe_inputs(work: _Work, node: Node, target: Target, match: Match | None
 
 
 def _want(match: Match | None, target: Target, index: int | None, name: str | None) -> Want:
-    """What is wanted of an argument: as input, weight or bias."""
+    """Return what an argument needs as input, weight or bias."""
     if match is not None:
         for kind, place in match.roles.items():
             if index == place or name == kind:

@@ -32,7 +32,7 @@ def remember_scopes(model: GraphModule, scopes: dict[str, tuple[str, Any]]) -> N
 
 
 def place(node: Node, modules: dict[str, Any]) -> str:
-    """What a node is, as its user would say it.
+    """Describe a node in the words of its user.
 
     Parameters
     ----------

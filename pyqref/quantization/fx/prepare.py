@@ -134,7 +134,7 @@ def prepare(
 
 
 def _passes(asks: str, model: Any, traced: GraphModule, preparation: Preparation) -> None:
-    """What follows on tracing, in place."""
+    """Run the passes that follow tracing, in place."""
     mapping, backend_config = preparation.qconfig_mapping, preparation.backend_config
     is_qat = preparation.is_qat
     fuse(traced, is_qat, backend_config)

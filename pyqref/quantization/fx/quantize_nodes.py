@@ -93,7 +93,7 @@ def _quantization_for(observer: Any) -> Callable[..., Node] | None:
 
 
 def _prefix(node: Node, qconfigs: dict[str, Any], scopes: Scopes) -> str:
-    """What attributes are named after: the operation observed, or the one that asks for it."""
+    """Return the prefix of attributes: the operation observed, or the one that asks for it."""
     observed = node.args[0]
     if observed.name not in qconfigs or qconfigs[observed.name] is not None:
         return scopes.get(observed.name, ("", None))[0]

@@ -76,7 +76,7 @@ def is_dequantize(node: Any) -> bool:
 
 
 def is_relu(model: GraphModule, node: Any) -> bool:
-    """Whether a node is a ReLU: function or module."""
+    """Return True if a node is a ReLU: function or module."""
     if not isinstance(node, Node):
         return False
     if node.op == "call_module":

@@ -31,7 +31,7 @@ __all__ = ["SpecialConversion"]
 
 
 class SpecialConversion:
-    """What convert does with custom and standalone modules.
+    """Conversion of custom and standalone modules.
 
     Parameters
     ----------

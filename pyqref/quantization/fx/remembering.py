@@ -1,4 +1,4 @@
-"""What a converted graph remembers of the layers that it had before, for ``coverage``."""
+"""Records in a converted graph about its former layers, for ``coverage``."""
 
 from __future__ import annotations
 
@@ -60,6 +60,6 @@ def remember_layers(model: GraphModule, before: dict[str, Origin]) -> None:
 
 
 def _is_quantized(module: Any) -> bool:
-    """Whether a layer is quantized, or a reference layer, or fused with one."""
+    """Return True if a layer is quantized, or a reference layer, or fused with one."""
     first = module[0] if isinstance(module, _FusedModule) and len(module) else module
     return any(type_name(type(each)).startswith(_PACKAGES) for each in (module, first))

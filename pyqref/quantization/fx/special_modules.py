@@ -30,7 +30,7 @@ __all__ = ["SpecialModules"]
 
 
 class SpecialModules:
-    """What prepare does with custom and standalone modules.
+    """Preparation of custom and standalone modules.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ class SpecialModules:
                     self._targets[node] = self._custom_target(node)
 
     def owns(self, node: Node) -> bool:
-        """Whether the node is a custom or standalone module."""
+        """Return True if the node is a custom or standalone module."""
         return node in self._targets
 
     def target(self, node: Node) -> Target | None:
-        """What it wants observed; None if it is no such module, or not quantized."""
+        """Return the target of a special module; None for other or unquantized modules."""
         return self._targets.get(node)
 
     def finish(self, node: Node) -> tuple[list[Node], set[Node]]:
@@ -126,7 +126,7 @@ class SpecialModules:
 
 
 def _given(prepared: Any, indexes: list[int]) -> Want:
-    """What a standalone module gives: on the grid of its last observer, if it stays quantized."""
+    """Return the output of a standalone module, on its last observer's grid if quantized."""
     if not indexes:
         return FLOAT.output
     results = prepared.graph.output_node().args[0]

@@ -1,4 +1,4 @@
-"""What each node wants observed: its input, weight, bias and output.
+"""Targets of observation for each node: its input, weight, bias and output.
 
 A node that no pattern matches, or whose QConfig the back end cannot satisfy, is float on
 both sides. ``x.size()`` and what is computed from it alone is no tensor: nothing is
@@ -48,13 +48,13 @@ class Want:
 
     @cached_property
     def is_observed(self) -> bool:
-        """Whether the type is one that an observer gives."""
+        """Return True if the type is one that an observer gives."""
         return self.dtype is not None and (self.dtype.is_quantized or self.dtype is float16)
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a node wants."""
+    """Requirements of a node for its input, weight, bias and output."""
 
     input: Want
     weight: Want
@@ -76,7 +76,7 @@ def observed_output(dtype: DType) -> Target:
 
 
 def target_of_match(match: Match, qconfig: Any) -> Target:
-    """What a quantized pattern wants.
+    """Return the target of a quantized pattern.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ __all__ = ["has_tensor"]
 
 
 def has_tensor(node: Node, known: Mapping[Node, bool], modules: Mapping[str, Any]) -> bool:
-    """Whether a node's value is, or comes from, a tensor; False for sizes.
+    """Return True if a node's value is, or comes from, a tensor; False for sizes.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def warn_once_of_uncalibrated(asks: str, model: GraphModule) -> Iterator[None]:
     silent = sorted(set(_never_ran(model)))
     if silent:
         warn(
-            f"{asks}: no values were ever observed of {listed(silent)}, so scale 1 and zero point "
+            f"{asks}: no values were observed for {listed(silent)}, so scale 1 and zero point "
             "0 are used there; run the prepared model on calibration data first",
             UncalibratedWarning,
         )

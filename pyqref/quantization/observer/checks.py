@@ -1,4 +1,4 @@
-"""What an observer refuses to learn from, and how it says so."""
+"""Checks for data that an observer refuses, and their messages."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _remedy(x: Any) -> str:
 
 
 def not_finite(observer: Any, array: Array) -> ValueError:
-    """What to raise of calibration data with nan or infinity.
+    """Return the error for calibration data with nan or infinity.
 
     They would make every later scale nan or infinite.
     """

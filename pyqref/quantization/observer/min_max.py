@@ -112,7 +112,7 @@ class MinMaxObserver(UniformQuantizationObserverBase):
         return x_orig
 
     def _range_with(self, low: Array, high: Array, x: Array) -> tuple[Array, Array] | None:
-        """What was seen and ``x`` together; None where ``x`` is not finite."""
+        """Return the range of ``x`` and all earlier data, or None where ``x`` is not finite."""
         return _kernels.running_range(low, high, x)
 
     def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:

@@ -39,7 +39,7 @@ class PartialWrapper:
         return self.p(*args, **keywords)
 
     def with_args(self, **kwargs: Any) -> PartialWrapper:
-        """The same recipe with more, or other, arguments.
+        """Return a copy of the recipe with additional or changed arguments.
 
         Examples
         --------
@@ -51,7 +51,7 @@ class PartialWrapper:
         return PartialWrapper(functools.partial(self.p, **kwargs), dict(self.callable_args))
 
     def with_callable_args(self, **kwargs: Callable[[], Any]) -> PartialWrapper:
-        """The same recipe with arguments that are worked out each time one is made."""
+        """Return a copy of the recipe with arguments that are computed for each new object."""
         return PartialWrapper(self.p, {**self.callable_args, **kwargs})
 
     def __repr__(self) -> str:

@@ -145,7 +145,7 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
     def _ranges_with(
         self, low: Array, high: Array, x: Array, axis: int
     ) -> tuple[Array, Array] | None:
-        """What was seen and ``x`` together; None where ``x`` is not finite."""
+        """Return the ranges of ``x`` and all earlier data, or None where ``x`` is not finite."""
         return _kernels.running_range(low, high, x, axis)
 
     def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:

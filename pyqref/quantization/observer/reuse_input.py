@@ -43,5 +43,5 @@ class ReuseInputObserver(ObserverBase):
         """There are none of its own: an error."""
         raise RuntimeError(
             "calculate_qparams should not be called for ReuseInputObserver: "
-            "the parameters are those of the observer of the input"
+            "its parameters come from the observer of the input"
         )

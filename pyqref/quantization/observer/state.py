@@ -14,7 +14,7 @@ OBSERVER_NAME = "activation_post_process"
 
 
 def is_observer_path(path: str) -> bool:
-    """Whether a path of a module or tensor belongs to an observer."""
+    """Return True if a path of a module or tensor belongs to an observer."""
     # Graph mode numbers its observers: activation_post_process_0.
     return any(part.startswith(OBSERVER_NAME) for part in path.split("."))
 

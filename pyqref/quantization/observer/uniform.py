@@ -1,4 +1,4 @@
-"""What the observers of uniform (affine and symmetric) quantization share."""
+"""Base class of the observers of uniform (affine and symmetric) quantization."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def _refuse_instance(kind: str, name: str, recipe: Any) -> None:
 
 
 def qconfig_equals(q1: Any, q2: Any) -> bool:
-    """Whether two qconfigs make the same observers.
+    """Return True if two qconfigs make the same observers.
 
     ``==`` compares recipes by identity, so that two calls of ``get_default_qconfig`` are
     not equal; this compares what the recipes say.

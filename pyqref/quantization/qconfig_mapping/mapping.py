@@ -172,7 +172,7 @@ class QConfigMapping:
         return "\n".join([*lines, ")"])
 
     def to_dict(self) -> dict[str, Any]:
-        """As a dictionary with the keys described in :meth:`from_dict`.
+        """Return the mapping as a dictionary with the keys described in :meth:`from_dict`.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What a pattern may hold besides operations."""
+"""Placeholders that a pattern may hold besides operations."""
 
 from __future__ import annotations
 

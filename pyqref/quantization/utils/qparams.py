@@ -52,7 +52,7 @@ _UNDERLYING = {
 
 
 def is_per_tensor(qscheme: Qscheme) -> bool:
-    """Whether a scheme has one scale for the whole tensor.
+    """Return True if a scheme has one scale for the whole tensor.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def is_per_tensor(qscheme: Qscheme) -> bool:
 
 
 def is_per_channel(qscheme: Qscheme) -> bool:
-    """Whether a scheme has a scale for each channel.
+    """Return True if a scheme has a scale for each channel.
 
     Examples
     --------

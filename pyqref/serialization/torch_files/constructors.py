@@ -1,4 +1,4 @@
-"""What the allowed names make: tensors, parameters, sizes, sets, and NumPy's values."""
+"""Constructors of the allowed names: tensors, parameters, sizes, sets, and NumPy's values."""
 
 from __future__ import annotations
 

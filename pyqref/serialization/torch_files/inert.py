@@ -1,4 +1,4 @@
-"""What a pickle becomes here first: descriptions of values, which do nothing.
+"""Inert descriptions of the values in a pickle.
 
 Numbers, strings, lists and tuples stand for themselves. A name is a :class:`Named`, a call of
 it a :class:`Call`, a dictionary :class:`Pairs`, a reference to bytes outside of the pickle a

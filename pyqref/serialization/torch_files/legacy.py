@@ -22,7 +22,7 @@ _BEGINNING = b"\x8a\n" + _MAGIC.to_bytes(10, "little") + b"."
 
 
 def begins_like_legacy(data: bytes) -> bool:
-    """Whether a file begins with the magic number of the container."""
+    """Return True if a file begins with the magic number of the container."""
     return data[:1] == b"\x80" and _BEGINNING in data[:32]
 
 

@@ -151,7 +151,7 @@ class Machine:
     def put(self, place: int) -> None:
         """Remember the last value."""
         if not 0 <= place < _MAX_MEMO or not self.stack or self.stack[-1] is _MARK:
-            self.refuse("remembers a value that is not there")
+            self.refuse("stores a value that does not exist")
         self.memo[place] = self.stack[-1]
 
     def get(self, place: int) -> None:
@@ -178,14 +178,14 @@ class Machine:
             self.push(Call(called.text, args))
 
     def items_of(self, args: tuple[Any, ...]) -> list[tuple[Any, Any]]:
-        """What a dictionary is called with: nothing, a dictionary, or pairs as of Python 2."""
+        """Return the items for a dictionary: none, a dictionary's, or pairs as of Python 2."""
         given = args[0] if len(args) == 1 else None if args else []
         if type(given) is Pairs:
             return given.pairs
         if type(given) is not list or not all(
             type(each) in (list, tuple) and len(each) == 2 for each in given
         ):
-            self.refuse("makes a dictionary of what is no list of pairs")
+            self.refuse("makes a dictionary of an object that is not a list of pairs")
         return [(key, value) for key, value in given]
 
     def build(self) -> None:
@@ -212,7 +212,7 @@ class Machine:
         """A Python 2 string in quotes, without escapes."""
         text = self.line()
         if len(text) < 2 or text[0] not in "'\"" or text[-1] != text[0] or "\\" in text:
-            self.refuse(f"has the string {text[:40]}, which is no plain one in quotes")
+            self.refuse(f"has the string {text[:40]}, which is not a plain quoted string")
         return text[1:-1]
 
     def refer(self) -> None:
@@ -324,5 +324,5 @@ def _append(machine: Machine, values: list[Any]) -> None:
 def _add(machine: Machine, values: list[Any]) -> None:
     made = machine.top(Call)
     if made.name != "builtins.set" or type(made.args[0]) is not list:
-        machine.refuse("adds members to what is no set")
+        machine.refuse("adds members to an object that is not a set")
     made.args[0].extend(values)

@@ -97,7 +97,7 @@ def allow(name: str, file: str, is_model: bool) -> None:
 
 
 def allow_script(name: str, file: str) -> None:
-    """As :func:`allow`, for TorchScript, where an archive may name its own classes."""
+    """Form of :func:`allow` for TorchScript, where an archive may name its own classes."""
     if not name.startswith("__torch__."):
         allow(name, file, False)
 

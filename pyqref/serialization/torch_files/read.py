@@ -24,7 +24,7 @@ _MAX_PICKLE = 1 << 28
 
 
 def begins_like_torch(data: bytes) -> bool:
-    r"""Whether a file, by its first 32 bytes, is one that torch may have written.
+    r"""Return True if a file, by its first 32 bytes, is one that torch may have written.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _pickle(archive: Archive, name: str, is_script: bool) -> Any:
 
 
 def _byte_order(archive: Archive) -> bool:
-    """Whether the highest byte comes first; files of before 2.1 do not say, and it does not."""
+    """Return True for big-endian files; files before 2.1 do not say, and are little-endian."""
     if "byteorder" not in archive:
         return False
     order = archive.read("byteorder", 16)
@@ -137,7 +137,7 @@ def _byte_order(archive: Archive) -> bool:
 
 
 def _no_pickle(archive: Archive) -> str:
-    """What an archive without ``data.pkl`` is."""
+    """Return the error for an archive without ``data.pkl``."""
     names = list(archive.records)
     if any(name.endswith(".npy") for name in names):
         return "a NumPy .npz file; load it with numpy.load and pyqref.from_numpy"

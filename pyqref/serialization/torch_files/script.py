@@ -67,7 +67,7 @@ class _Module:
 
 
 class ScriptBuilder(Builder):
-    """As :class:`Builder`, with the classes that an archive defines itself."""
+    """:class:`Builder` with the classes that an archive defines itself."""
 
     def __init__(self, storages: Any) -> None:
         super().__init__(storages, _Classes(CONSTRUCTORS))

@@ -57,7 +57,7 @@ def element_of(name: str, where: str) -> Element:
 
 
 class Storages:
-    """What the references of a pickle name. A container says where the bytes are.
+    """Storages that the references of a pickle name. A container says where the bytes are.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Storages:
         name, key, count = self.parts(reference)
         name = dtype if name is None else name
         if name is None:
-            raise FileError(f"{where}: its storage does not say of which dtype it is")
+            raise FileError(f"{where}: its storage does not tell its dtype")
         element = element_of(name, where)
         if dtype is not None and STORAGES[reference.parts[1].text] is None:  # in bytes
             count //= element.size

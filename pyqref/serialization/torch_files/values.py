@@ -96,7 +96,9 @@ class Builder:
         for given, each in value.pairs:
             key = self.build(given, where, depth + 1)
             if not _is_key(key):
-                self.refuse(where, f"has the key {short(key)}, which is no string or number")
+                self.refuse(
+                    where, f"has the key {short(key)}, which is neither a string nor a number"
+                )
             made[key] = self.build(each, f"{where}.{key}" if where else str(key), depth + 1)
         if value.state is None:
             return made
@@ -126,7 +128,7 @@ _PLAIN = {type(None), bool, int, float, complex, str, bytes}
 
 
 def _is_key(key: Any, depth: int = 0) -> bool:
-    """Whether a value is a plain key; large integers could be chosen to collide."""
+    """Return True if a value is a plain key; large integers could be chosen to collide."""
     if type(key) is int:
         return key.bit_length() <= _MAX_KEY_BITS
     if type(key) is tuple:

@@ -131,11 +131,11 @@ def numbers_of(value: Any, ndim: int) -> Array:
     try:
         numbers = np.asarray(getattr(value, "_array", value))
         if numbers.dtype.kind == "c":
-            raise TypeError("a complex number is no real one")
+            raise TypeError("a complex number is not a real number")
         if numbers.dtype.kind not in "biuf":  # what is no number is said before any is written
             numbers = numbers.astype(np.float32)
     except (TypeError, ValueError, OverflowError) as error:
-        wanted = f"what is assigned must be numbers, got {described(value)}"
+        wanted = f"assigned values must be numbers, got {described(value)}"
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{wanted}: {error}") from None
     while numbers.ndim > ndim and numbers.shape[0] == 1:

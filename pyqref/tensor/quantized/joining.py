@@ -1,4 +1,4 @@
-"""What joining functions, such as ``cat`` and ``stack``, do with quantized tensors."""
+"""Joining functions, such as ``cat`` and ``stack``, of quantized tensors."""
 
 from __future__ import annotations
 

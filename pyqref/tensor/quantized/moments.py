@@ -123,7 +123,7 @@ def _mean_of_reals(
 def _std_of_reals(
     array: Array, axes: tuple[int, ...], quantizer: PerTensorQuantizer, correction: float
 ) -> Callable[[Total], Array]:
-    """What :class:`Std` computes: the deviations from the mean, which is computed before."""
+    """Compute :class:`Std` from the deviations from the mean, which is computed before."""
     count = _count(array, axes)
     divisor = np.float64(max(0.0, count - correction))
 

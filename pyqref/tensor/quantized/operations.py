@@ -1,4 +1,4 @@
-"""What operations on tensors do when the tensor is quantized.
+"""Operations on tensors when the tensor is quantized.
 
 Order is kept by quantizing (scales are positive), so extremes work on the integers. The
 functions of a fixed range have fixed output parameters.

@@ -216,7 +216,7 @@ class PerChannelQuantizer:
         return x.transpose(np.argsort(order))
 
     def along(self, axis: int) -> PerChannelQuantizer:
-        """The same channels along another axis."""
+        """Return a quantizer with the same channels along another axis."""
         return PerChannelQuantizer(self.dtype, self.scales, self.zero_points, axis, self.qscheme)
 
     def taken(self, index: Any) -> PerChannelQuantizer:
@@ -235,7 +235,7 @@ class PerChannelQuantizer:
         if self.qscheme is per_channel_affine_float_qparams:
             raise RuntimeError(
                 "a channel of a per_channel_affine_float_qparams tensor has a float zero point and "
-                "is no per tensor quantized tensor; call dequantize() first"
+                "is not a per tensor quantized tensor; call dequantize() first"
             )
         return PerTensorQuantizer(
             self.dtype, float(self.scales[index]), int(self.zero_points[index])
@@ -253,7 +253,7 @@ def _constant(values: Array, kind: Any) -> Array:
 
 
 def scheme_for(zero_points: Array) -> qscheme:
-    """What zero points of this type mean where nobody says it: floats are floating ones."""
+    """Return the default scheme for zero points of this type: floats mean float parameters."""
     floating = zero_points.dtype.kind == "f"
     return per_channel_affine_float_qparams if floating else per_channel_affine
 

@@ -51,7 +51,7 @@ def _msort(tensor: Any) -> Any:
 
 
 def sort_integers(x: Array, axis: int, descending: bool, count: int | None) -> tuple[Array, Array]:
-    """What :class:`~pyqref.tape.indexing.Sort` gives for integers of at most 32 bits.
+    """Sort integers of at most 32 bits, like :class:`~pyqref.tape.indexing.Sort`.
 
     Examples
     --------

@@ -239,7 +239,7 @@ class QuantizedTensor(Tensor):
         """Write real numbers at indices, as :func:`~pyqref.tensor.indexing.taken_apart` gives."""
         if isinstance(value, QuantizedTensor):
             raise RuntimeError(
-                "what is written at indices of a quantized tensor must be real numbers; "
+                "values written at indices of a quantized tensor must be real numbers; "
                 "call dequantize() on the values"
             )
         quantizer, numbers = self._per_tensor("item assignment"), numbers_of(value, 1)

@@ -1,4 +1,4 @@
-"""What scales, zero points, dtypes and axes must be; an error names what was given."""
+"""Checks of scales, zero points, dtypes and axes; an error names the value that was given."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def parameters_of(
 
 
 def no_such_axis(name: str, axis: int, ndim: int) -> IndexError:
-    """What to raise where ``axis`` is none of the ``ndim`` axes of the input."""
+    """Return the error where ``axis`` is none of the ``ndim`` axes of the input."""
     if ndim == 0:
         return IndexError(f"{name} {axis} is none of the input, which has no dimensions")
     return IndexError(f"{name} must be in [{-ndim}, {ndim - 1}], got {axis}")

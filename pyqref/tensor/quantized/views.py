@@ -89,7 +89,7 @@ def _diagonal(q: PerChannelQuantizer, shape: tuple[int, ...], *args: Any) -> Qua
 
 
 def _sliced(q: PerChannelQuantizer, shape: tuple[int, ...], key: tuple[Any, ...]) -> Quantizer:
-    """What is left of the channels; one that is left alone is a per tensor quantizer."""
+    """Return the quantizer of the remaining channels; a single one is per tensor."""
     kept = _kept(q, shape, key)
     cut = any(item is not None and item is not Ellipsis for item in key)
     return kept.of_channel(0) if cut and _alone(kept) else kept

@@ -146,7 +146,7 @@ class Timer:
         max_run_time: float = 10.0,
         callback: Callable[[int, float], Any] | None = None,
     ) -> Measurement:
-        """As :meth:`blocked_autorange`, until the times agree.
+        """Measure like :meth:`blocked_autorange`, until the times agree.
 
         Parameters
         ----------

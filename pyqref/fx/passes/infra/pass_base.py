@@ -11,7 +11,7 @@ __all__ = ["PassBase", "PassResult"]
 
 
 class PassResult(NamedTuple):
-    """What a pass returns.
+    """Result of a pass.
 
     Parameters
     ----------

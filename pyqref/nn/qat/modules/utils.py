@@ -1,4 +1,4 @@
-"""What every layer of quantization-aware training asks of its qconfig."""
+"""Checks of the qconfig that every layer of quantization-aware training makes."""
 
 from __future__ import annotations
 

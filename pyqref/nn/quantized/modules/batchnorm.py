@@ -132,7 +132,7 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """As :class:`BatchNorm2d`, for ``(N, C, D, H, W)``.
+    """Three-dimensional form of :class:`BatchNorm2d`, for ``(N, C, D, H, W)``.
 
     Raises
     ------

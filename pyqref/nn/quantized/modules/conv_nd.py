@@ -1,4 +1,4 @@
-"""What the quantized convolutions share: geometry, weight, state, conversion."""
+"""Base class of the quantized convolutions: geometry, weight, state, conversion."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__: list[str] = []
 
 
 class _ConvNd(WeightedQuantizedModule):
-    """What the convolutions share; ``_dimensions`` tells them apart."""
+    """Base class of the convolutions; ``_dimensions`` tells them apart."""
 
     _dimensions: ClassVar[int]
     _PADDING_MODES: ClassVar[tuple[str, ...]] = PADDING_MODES
@@ -103,7 +103,7 @@ class _ConvNd(WeightedQuantizedModule):
         return tuple(before for before, _ in pairs) if alike else str(padding)
 
     def _pads_before(self) -> bool:
-        """Whether the operation, which adds zeros, as many at each end, does not pad itself."""
+        """Return True if the padding must be added before the operation, which pads with zeros."""
         return self.padding_mode != "zeros" or isinstance(self.padding, str)
 
     def _padded(self, input: Any) -> Any:

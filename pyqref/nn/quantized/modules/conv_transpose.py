@@ -16,7 +16,7 @@ __all__ = ["ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
 
 class _ConvTransposeNd(_ConvNd):
-    """What the transposed convolutions share."""
+    """Base class of the transposed convolutions."""
 
     _PADDING_MODES: ClassVar[tuple[str, ...]] = ("zeros",)
 

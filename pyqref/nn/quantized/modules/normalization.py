@@ -261,7 +261,7 @@ class _InstanceNorm(LoadsGrid, nn.InstanceNorm2d):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """As :class:`InstanceNorm2d`, for ``(N, C, L)``.
+    """One-dimensional form of :class:`InstanceNorm2d`, for ``(N, C, L)``.
 
     Raises
     ------
@@ -330,7 +330,7 @@ class InstanceNorm2d(_InstanceNorm):
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """As :class:`InstanceNorm2d`, for ``(N, C, D, H, W)``.
+    """Three-dimensional form of :class:`InstanceNorm2d`, for ``(N, C, D, H, W)``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the layers with output parameters and without packed weights share."""
+"""Base class of the layers with output parameters and without packed weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all ways of pruning share: a mask, and the hook that applies it before every call."""
+"""Base class of all ways of pruning: a mask, and the hook that applies it before every call."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def pattern(
 def patterns(
     many: Iterable[Any], dtypes: DTypes, observation: ObservationType = DIFFERENT
 ) -> list[BackendPatternConfig]:
-    """The same config for each of many operations."""
+    """Return one pattern config for each operation, with the same contents."""
     return [pattern(each, dtypes, observation) for each in many]
 
 

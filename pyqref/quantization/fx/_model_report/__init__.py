@@ -1,4 +1,4 @@
-"""What could be quantized otherwise: a report of a prepared and calibrated model.
+"""Report on a prepared and calibrated model: what could be quantized differently.
 
 ``torch.ao.quantization.fx._model_report``: :class:`ModelReport` puts observers around layers,
 detectors read them, and :class:`ModelReportVisualizer` shows their numbers.

@@ -1,4 +1,4 @@
-"""What the detectors of a model report share."""
+"""Base class of the detectors of a model report."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WEIGHTED: frozenset[type[nn.Module]] = frozenset(
 
 
 class DetectorQConfigInfo:
-    """What detectors suggest for one module.
+    """Suggestions of the detectors for one module.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ class ModelReport:
         return set(self._detector_name_to_observer_fqns)
 
     def get_observers_of_interest(self) -> dict[str, set[str]]:
-        """Of each detector, the paths of its observers."""
+        """Return the paths of the observers of each detector."""
         return {name: set(each) for name, each in self._detector_name_to_observer_fqns.items()}
 
     def prepare_detailed_calibration(self) -> Any:
@@ -116,7 +116,7 @@ class ModelReport:
     def generate_model_report(
         self, remove_inserted_observers: bool
     ) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Of each detector, its report in words and its numbers."""
+        """Return the report of each detector, in words and in numbers."""
         self._require_observers()
         reports = {}
         for detector in self._desired_report_detectors:
@@ -164,7 +164,7 @@ class ModelReport:
         return found
 
     def generate_visualizer(self) -> ModelReportVisualizer:
-        """What shows the numbers of the reports as tables and figures."""
+        """Return an object that shows the numbers of the reports as tables and figures."""
         if not self._generated_reports:
             raise ValueError("there are no reports yet; call generate_model_report() first")
         return ModelReportVisualizer(self._reformat_reports_for_visualizer())

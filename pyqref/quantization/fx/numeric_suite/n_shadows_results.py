@@ -1,4 +1,4 @@
-"""What a model with several copies of each operation found."""
+"""Results of a model with several copies of each operation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["extract_results_n_shadows_model", "print_comparisons_n_shadows_model
 
 
 def extract_results_n_shadows_model(model: Module) -> Results:
-    """What the loggers of a model of :func:`prepare_n_shadows_model` remember.
+    """Return the records of the loggers in a model of :func:`prepare_n_shadows_model`.
 
     Returns
     -------

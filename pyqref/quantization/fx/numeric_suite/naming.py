@@ -1,4 +1,4 @@
-"""What nodes, their types and their modules are called in results."""
+"""Names of nodes, their types and their modules in results."""
 
 from __future__ import annotations
 

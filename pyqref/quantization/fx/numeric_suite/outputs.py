@@ -144,7 +144,7 @@ def _log_inputs(
 def extract_logger_info(
     model_a: Module, model_b: Module, logger_cls: Any, model_name_to_use_for_layer_names: str
 ) -> Results:
-    """What the loggers of two models remember.
+    """Return the records of the loggers of two models.
 
     Parameters
     ----------

@@ -121,7 +121,7 @@ def traced(model: Module) -> GraphModule:
 
 
 def operation_of(model: GraphModule, node: Node) -> Any:
-    """What a node does: a class, a function, or the name of a method."""
+    """Return the operation of a node: a class, a function, or the name of a method."""
     return type(model.get_submodule(node.target)) if node.op == "call_module" else node.target
 
 
@@ -130,7 +130,7 @@ def _is_observer(model: GraphModule, node: Node) -> bool:
 
 
 def _is_parameter(model: GraphModule, node: Node) -> bool:
-    """Whether a value is a weight, a packed weight or a grid, observed or not."""
+    """Return True if a value is a weight, a packed weight or a grid, observed or not."""
     while _is_observer(model, node) and isinstance(node.args[0], Node):
         node = node.args[0]
     return node.op == "get_attr"
@@ -182,7 +182,7 @@ def subgraphs(model: GraphModule, unmatchable: RelatedOps) -> Iterator[NSSubgrap
 
 
 def _is_chain(nodes: list[Any]) -> bool:
-    """Whether each node, the last first, has the next as its first argument."""
+    """Return True if each node, the last first, has the next as its first argument."""
     return all(later.args and later.args[0] is earlier for later, earlier in pairwise(nodes))
 
 

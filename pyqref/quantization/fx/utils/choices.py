@@ -24,7 +24,7 @@ __all__ = [
 
 
 def get_linear_prepack_op_for_dtype(dtype: Dtype) -> Callable[..., Any]:
-    """What packs the weight of a linear layer.
+    """Return the function that packs the weight of a linear layer.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def get_linear_prepack_op_for_dtype(dtype: Dtype) -> Callable[..., Any]:
 
 
 def get_qconv_prepack_op(conv_op: Callable[..., Any]) -> Callable[..., Any]:
-    """What packs the weight of a function that convolves.
+    """Return the function that packs the weight of a convolution function.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a node is, and what is around it."""
+"""Questions about a node and its neighbours."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 class NodeInfo(NamedTuple):
-    """What kind of node one is.
+    """Opcode and target of a node.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ def return_arg_list(arg_indices: list[int]) -> Callable[[Node], list[int]]:
 
 
 def _is_role(node: Node, arg: Any, role: str) -> bool:
-    """Whether an argument of a function has a role, such as ``"weight"``."""
+    """Return True if an argument of a function has a role, such as ``"weight"``."""
     for config in get_native_backend_config().configs:
         if config.pattern == node.target and role in config._input_type_to_index:
             index = config._input_type_to_index[role]

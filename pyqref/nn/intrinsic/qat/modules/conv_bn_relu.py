@@ -17,7 +17,7 @@ __all__ = ["ConvBnReLU1d", "ConvBnReLU2d", "ConvBnReLU3d"]
 
 
 class ConvBnReLU1d(ThenReLU, ConvBn1d):
-    """As :class:`ConvBn1d`, followed by ReLU.
+    """:class:`ConvBn1d` followed by ReLU.
 
     Raises
     ------
@@ -39,7 +39,7 @@ class ConvBnReLU1d(ThenReLU, ConvBn1d):
 
 
 class ConvBnReLU2d(ThenReLU, ConvBn2d):
-    r"""As :class:`ConvBn2d`, followed by ReLU.
+    r""":class:`ConvBn2d` followed by ReLU.
 
     .. math:: y = \max\left(0, \mathrm{BN}\left( \frac{x * \mathrm{fq}(s W)}{s} + b \right)\right)
 
@@ -65,7 +65,7 @@ class ConvBnReLU2d(ThenReLU, ConvBn2d):
 
 
 class ConvBnReLU3d(ThenReLU, ConvBn3d):
-    """As :class:`ConvBn3d`, followed by ReLU.
+    """:class:`ConvBn3d` followed by ReLU.
 
     Raises
     ------

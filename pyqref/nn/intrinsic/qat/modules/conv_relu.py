@@ -19,7 +19,7 @@ __all__ = ["ConvReLU1d", "ConvReLU2d", "ConvReLU3d"]
 
 
 class ConvReLU1d(ThenReLU, QATConv1d, _FusedModule):
-    """As :class:`ConvReLU2d`, with a convolution along one dimension.
+    """One-dimensional form of :class:`ConvReLU2d`.
 
     Raises
     ------
@@ -72,7 +72,7 @@ class ConvReLU2d(ThenReLU, QATConv2d, _FusedModule):
 
 
 class ConvReLU3d(ThenReLU, QATConv3d, _FusedModule):
-    """As :class:`ConvReLU2d`, with a convolution along three dimensions.
+    """Three-dimensional form of :class:`ConvReLU2d`.
 
     Raises
     ------

@@ -52,7 +52,7 @@ class BNReLU2d(nnq.BatchNorm2d):
 
 
 class BNReLU3d(nnq.BatchNorm3d):
-    """As :class:`BNReLU2d`, for ``(N, C, D, H, W)``.
+    """Three-dimensional form of :class:`BNReLU2d`, for ``(N, C, D, H, W)``.
 
     Raises
     ------

@@ -57,7 +57,7 @@ class ConvAdd2d(Conv2d):
 
 
 class ConvAddReLU2d(ConvAdd2d):
-    """As :class:`ConvAdd2d`, with negative sums replaced by zero.
+    """:class:`ConvAdd2d` followed by ReLU.
 
     Raises
     ------

@@ -31,7 +31,7 @@ __all__ = [
 
 
 class _Dynamic(Module):
-    """What makes a quantized convolution a dynamic one; it stands first among the bases."""
+    """Mixin that makes a quantized convolution a dynamic one; it is the first base."""
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]]
     _operation: ClassVar[Any]

@@ -39,7 +39,7 @@ __all__ = ["LSTM", "PackedParameter", "RNNBase"]
 
 
 class RNNBase(Module):
-    """What the recurrent layers share: their packed weights, names, and conversion."""
+    """Base class of the recurrent layers: their packed weights, names, and conversion."""
 
     _version = 2
     _FLOAT_MODULE: ClassVar[type[Module]] = Module

@@ -29,7 +29,7 @@ _KEYS = ("_packed_weight_ih", "_packed_weight_hh")
 
 
 class RNNCellBase(Module):
-    """What the cells share: two packed weights, their state, and conversion.
+    """Base class of the cells: two packed weights, their state, and conversion.
 
     In a state dict each packed weight is the pair (weight, bias).
     """

@@ -22,7 +22,7 @@ __all__ = [
 
 
 class _Convolution(ReferenceQuantizedModule):
-    """What all six share; it stands before the float convolution among the bases."""
+    """Base class of all six; it precedes the float convolution among their bases."""
 
     _FLOAT: ClassVar[Any]
 
@@ -111,7 +111,7 @@ class _ConvTransposeNd(_Convolution):
 
 
 class Conv1d(_ConvNd, nn.Conv1d):
-    """As :class:`Conv2d`, along one dimension.
+    """One-dimensional form of :class:`Conv2d`.
 
     Raises
     ------
@@ -174,7 +174,7 @@ class Conv2d(_ConvNd, nn.Conv2d):
 
 
 class Conv3d(_ConvNd, nn.Conv3d):
-    """As :class:`Conv2d`, along three dimensions.
+    """Three-dimensional form of :class:`Conv2d`.
 
     Raises
     ------
@@ -200,7 +200,7 @@ class Conv3d(_ConvNd, nn.Conv3d):
 
 
 class ConvTranspose1d(_ConvTransposeNd, nn.ConvTranspose1d):
-    """As :class:`ConvTranspose2d`, along one dimension.
+    """One-dimensional form of :class:`ConvTranspose2d`.
 
     Raises
     ------
@@ -263,7 +263,7 @@ class ConvTranspose2d(_ConvTransposeNd, nn.ConvTranspose2d):
 
 
 class ConvTranspose3d(_ConvTransposeNd, nn.ConvTranspose3d):
-    """As :class:`ConvTranspose2d`, along three dimensions.
+    """Three-dimensional form of :class:`ConvTranspose2d`.
 
     Raises
     ------

@@ -15,7 +15,7 @@ __all__ = ["GRU", "LSTM"]
 
 
 class _Layers(ReferenceQuantizedModule):
-    """What LSTM and GRU share; it stands before the float layer among the bases."""
+    """Base class of LSTM and GRU; it precedes the float layer among their bases."""
 
     _saves_scheme = False
     _FLOAT: ClassVar[Any]

@@ -14,7 +14,7 @@ __all__ = ["GRUCell", "LSTMCell", "RNNCell"]
 
 
 class _Cell(ReferenceQuantizedModule):
-    """What the cells share; it stands before the float cell among the bases."""
+    """Base class of the cells; it precedes the float cell among their bases."""
 
     _saves_scheme = False
     _FLOAT: ClassVar[Any]

@@ -1,4 +1,4 @@
-"""What the reference layers share: weights that carry their grid."""
+"""Base class of the reference layers: weights that carry their grid."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ __all__ = ["LinearReLU"]
 
 
 class LinearReLU(DynamicLinear):
-    r"""As :class:`pyqref.nn.quantized.dynamic.Linear`, with negative results made zero.
+    r""":class:`pyqref.nn.quantized.dynamic.Linear` followed by ReLU.
 
     .. math:: y = \max\Big(0,\; s_x s_w \sum_k (q_{x,k} - z_x)(q_{w,k} - z_w) + b\Big)
 
