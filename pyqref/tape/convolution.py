@@ -38,6 +38,7 @@ __all__ = ["ConvTranspose", "Convolution", "channels_first", "channels_second"]
 
 #: Windows that are laid out at a time: so many numbers, but not less than so many rows.
 _BLOCK, _FEWEST_ROWS = 1 << 17, 128
+_FLOAT32 = np.dtype(np.float32)
 #: Pixels of an image for which its gradients are products of their own.
 _MANY_PIXELS = 512
 
@@ -103,7 +104,12 @@ class Convolution(Operation):
         self.windows, self.taps = _windows_that_meet(x.shape[2:], *geometry)
         self.groups, self.size, self.weight_shape = groups, x.shape[2:], weight.shape
         floating = x.dtype.kind == "f"  # of other types there are no kernels
-        if floating and weight.shape[0] == weight.shape[1] * groups == groups:
+        depthwise = weight.shape[0] == weight.shape[1] * groups == groups
+        self.is_single = x.dtype == weight.dtype == _FLOAT32
+        if self.is_single and not (depthwise and len(self.size) < 3):
+            self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
+            return _kernels.convolution(x, self._met(weight), bias, self.windows, groups)
+        if floating and depthwise:
             return self._depthwise(x, weight, bias)
         if floating and groups == 1:
             self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
@@ -124,6 +130,8 @@ class Convolution(Operation):
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if self.saved[2:]:
             grad_x, grad_weight, grad_bias = self._depthwise_backward(grads[0])
+        elif self.is_single and grads[0].dtype == _FLOAT32:
+            grad_x, grad_weight, grad_bias = self._single_backward(grads[0])
         elif self.groups == 1 and self.are_many_pixels:
             grad_x, grad_weight, grad_bias = self._of_pixels_backward(grads[0])
         elif self.groups == 1:
@@ -141,6 +149,17 @@ class Convolution(Operation):
         """What of the weight meets the image."""
         where: tuple[Any, ...] = (..., *self.taps)
         return weight if self.windows.kernel == weight.shape[2:] else weight[where]
+
+    def _single_backward(self, grad: Array) -> tuple[Array | None, ...]:
+        weight, x = self.saved
+        grad_x = grad_weight = None
+        if weight is not None:
+            grad_x = _kernels.convolution_gradient(
+                grad, self._met(weight), None, self.windows, self.groups, self.size
+            )
+        if x is not None:
+            grad_weight = _kernels.convolution_weight_gradient(grad, x, self.windows, self.groups)
+        return grad_x, grad_weight, total_but_channels(grad) if self.needs[2] else None
 
     def _of_columns_backward(self, grad_y: Array) -> tuple[Array | None, ...]:
         weight, columns = self.saved
@@ -341,6 +360,8 @@ class ConvTranspose(Operation):
         self.windows = Windows.make(kernel, stride, padding, dilation)
         self.groups, self.input_size = groups, x.shape[2:]
         self.save(weight, x if self.needs[1] else None)
+        if x.dtype == weight.dtype == _FLOAT32:
+            return _kernels.convolution_gradient(x, weight, bias, self.windows, groups, size)
         matrix = weight.reshape(groups, weight.shape[0] // groups, -1)
         columns = matmul(matrix.swapaxes(1, 2), channels_first(x, groups))
         shape = (weight.shape[1] * groups, *kernel, x.shape[0], *x.shape[2:])
@@ -352,6 +373,8 @@ class ConvTranspose(Operation):
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         weight, x = self.saved
         grad_x = grad_weight = grad_bias = None
+        if weight.dtype == grads[0].dtype == _FLOAT32:
+            return self._single_backward(grads[0])
         if self.needs[0] or self.needs[1]:
             columns = self._columns(grads[0]).reshape(self.groups, math.prod(weight.shape[1:]), -1)
         if self.needs[0]:
@@ -363,6 +386,17 @@ class ConvTranspose(Operation):
         if self.needs[2]:
             grad_bias = total_but_channels(grads[0])
         return grad_x, grad_weight, grad_bias
+
+    def _single_backward(self, grad: Array) -> tuple[Array | None, ...]:
+        weight, x = self.saved
+        grad_x = grad_weight = None
+        # Output padding may make room for more windows than there are inputs.
+        where: tuple[Any, ...] = (..., *(slice(length) for length in self.input_size))
+        if self.needs[0]:
+            grad_x = _kernels.convolution(grad, weight, None, self.windows, self.groups)[where]
+        if x is not None:
+            grad_weight = _kernels.convolution_weight_gradient(x, grad, self.windows, self.groups)
+        return grad_x, grad_weight, total_but_channels(grad) if self.needs[2] else None
 
     def _columns(self, grad: Array) -> Array:
         """The windows of the gradient; output padding may make room for more than were used."""
