@@ -105,7 +105,10 @@ class Convolution(Operation):
         self.groups, self.size, self.weight_shape = groups, x.shape[2:], weight.shape
         floating = x.dtype.kind == "f"  # of other types there are no kernels
         depthwise = weight.shape[0] == weight.shape[1] * groups == groups
-        self.is_single = x.dtype == weight.dtype == _FLOAT32
+        # Pixels alone are one matrix already, which the BLAS multiplies as it lies.
+        self.is_single = x.dtype == weight.dtype == _FLOAT32 and not (
+            self.windows.are_pixels() and groups == 1
+        )
         if self.is_single and not (depthwise and len(self.size) < 3):
             self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
             return _kernels.convolution(x, self._met(weight), bias, self.windows, groups)

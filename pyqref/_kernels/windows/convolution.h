@@ -22,13 +22,11 @@
 #endif
 #define POSITIONS (POSITION_VECTORS * SIMD_LANES)
 
-/* Some terms of the sums of some outputs, whose weights are weight_row apart: term k is the weight
- * that lies weights[k] floats behind the first, times what lies offsets[k] floats behind a position.
- * Sums of outputs are sums_row apart. */
+/* Some terms of the sums of some outputs, whose weights are weight_row apart: term k is a weight
+ * times what lies offsets[k] floats behind a position. Sums of outputs are sums_row apart. */
 typedef struct {
     const float *weight;
     const float *bias; /* or NULL */
-    const ptrdiff_t *weights;
     const ptrdiff_t *offsets;
     ptrdiff_t weight_row, terms, sums_row;
     int is_first; /* terms: their sums are added to the bias, or to 0 */
@@ -38,16 +36,17 @@ typedef struct {
 TILE void add_tile(const Terms *t, const int rows, const int vectors, const float *x,
                    float *sums) {
     f32v sum[OUTPUT_ROWS][POSITION_VECTORS];
+    const float *weight = t->weight;
     const ptrdiff_t row = t->weight_row;
     for (int r = 0; r < rows; ++r) {
         for (int v = 0; v < vectors; ++v) sum[r][v] = set_f32(0);
     }
     for (ptrdiff_t k = 0; k < t->terms; ++k) {
-        const float *at = x + t->offsets[k], *weight = t->weight + t->weights[k];
+        const float *at = x + t->offsets[k];
         f32v given[POSITION_VECTORS];
         for (int v = 0; v < vectors; ++v) given[v] = load_f32(at + v * SIMD_LANES);
         for (int r = 0; r < rows; ++r) {
-            const f32v w = set_f32(weight[r * row]);
+            const f32v w = set_f32(weight[r * row + k]);
             for (int v = 0; v < vectors; ++v) sum[r][v] = fma_f32(given[v], w, sum[r][v]);
         }
     }

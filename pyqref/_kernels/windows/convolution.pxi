@@ -16,7 +16,6 @@ cdef extern from "windows/convolution.h":
     ctypedef struct Terms:
         const float* weight
         const float* bias
-        const Py_ssize_t* weights
         const Py_ssize_t* offsets
         Py_ssize_t weight_row, terms, sums_row
         bint is_first
@@ -44,22 +43,21 @@ cdef struct Axis:
     Py_ssize_t out_step, out_first, out_places     # where outputs lie in the result
 
 
-# Images (batch, groups * channels, *size). The weight of an output of a group is ``weight_row``
-# behind that of the one before it, and that of a group ``weight_group``.
+# Images (batch, groups * channels, *size), weight (groups * outputs, channels * taps).
 cdef struct Convolution:
     Axis[3] axes                # depth, height, width
     const float* x
     const float* weight
     const float* bias           # or NULL
     float* out
-    Py_ssize_t groups, channels, outputs, taps, weight_row, weight_group
+    Py_ssize_t groups, channels, outputs, taps, group_places
     Py_ssize_t pitch, plane, part, channel      # floats of a copied line, plane, part and channel
     bint across                 # tiles reach over the ends of lines
     Py_ssize_t share, shares    # outputs of a task, and tasks of a box
     Py_ssize_t some             # outputs whose sums wait together
     Py_ssize_t places           # tiles of a box at the most
-    Py_ssize_t* weights         # of each term, behind that of the first
-    Py_ssize_t* offsets         # of what it meets
+    Py_ssize_t* offsets         # of what each term meets
+    Py_ssize_t* planes          # where the results of each output of a group begin
     Place* tiles                # of each thread
     float* scratch              # of each thread
     Py_ssize_t copied, buffer
@@ -163,15 +161,15 @@ cdef Py_ssize_t lay_tiles(const Convolution* p, const Box* box, Place* tiles) no
 
 cdef void put_sums(
     const Convolution* p, const Box* box, const Place* tile, const float* sums, Py_ssize_t row,
-    float* out, Py_ssize_t outputs
+    float* out, Py_ssize_t first, Py_ssize_t outputs
 ) noexcept nogil:
-    """Those of one tile, line by line, for ``outputs`` planes of results."""
+    """Those of one tile, line by line, for ``outputs`` outputs of a group from ``first`` on."""
     cdef const Axis* high = &p.axes[1]
     cdef const Axis* wide = &p.axes[2]
     cdef Py_ssize_t z = tile.at // p.plane
     cdef Py_ssize_t y = (tile.at - z * p.plane) // p.pitch
     cdef Py_ssize_t x = tile.at - z * p.plane - y * p.pitch
-    cdef Py_ssize_t volume = p.axes[0].out_places * high.out_places * wide.out_places
+    cdef const Py_ssize_t* planes = p.planes + first
     cdef Py_ssize_t left = tile.vectors * SIMD_LANES
     cdef Py_ssize_t count, i, o
     cdef float* to
@@ -185,15 +183,15 @@ cdef void put_sums(
             for o in range(outputs):
                 if wide.out_step > 1:
                     for i in range(count):
-                        to[o * volume + i * wide.out_step] = sums[o * row + i]
+                        to[planes[o] + i * wide.out_step] = sums[o * row + i]
                 elif count == POSITIONS:
                     for i in range(POSITION_VECTORS):
                         store_f32(
-                            to + o * volume + i * SIMD_LANES,
+                            to + planes[o] + i * SIMD_LANES,
                             load_f32(sums + o * row + i * SIMD_LANES),
                         )
                 else:
-                    copy_floats(to + o * volume, sums + o * row, count)
+                    copy_floats(to + planes[o], sums + o * row, count)
         left -= p.pitch - x
         sums += p.pitch - x
         x = 0
@@ -202,7 +200,7 @@ cdef void put_sums(
 
 cdef void convolve_outputs(
     const Convolution* p, const Box* box, const float* weight, const float* bias, float* out,
-    Py_ssize_t outputs, const Place* tiles, Py_ssize_t count, const float* copied, float* sums
+    Py_ssize_t first, Py_ssize_t outputs, const Place* tiles, Py_ssize_t count, const float* copied, float* sums
 ) noexcept nogil:
     """Some outputs of one box."""
     cdef Py_ssize_t depth = p.channels * p.taps
@@ -210,17 +208,17 @@ cdef void convolve_outputs(
     cdef Py_ssize_t block, k, i
     cdef Terms t
     t.is_first, t.bias = True, bias
-    t.weight, t.weight_row, t.sums_row = weight, p.weight_row, row
+    t.weight_row, t.sums_row = depth, row
     for block in range((depth + TERMS - 1) // TERMS):
         if is_ending():
             return
         k = block * TERMS
         t.offsets, t.terms = p.offsets + k, min(<Py_ssize_t> TERMS, depth - k)
-        t.weights = p.weights + k
+        t.weight = weight + k
         add_tiles(&t, outputs, copied, tiles, count, sums)
         t.is_first = False
     for i in range(count):
-        put_sums(p, box, tiles + i, sums + i * POSITIONS, row, out, outputs)
+        put_sums(p, box, tiles + i, sums + i * POSITIONS, row, out, first, outputs)
 
 
 cdef inline float* scratch_of(const Convolution* p, int thread) noexcept nogil:
@@ -239,9 +237,6 @@ cdef void convolution_task(void* context, Py_ssize_t index, int thread) noexcept
     cdef Py_ssize_t first = index % p.shares * p.share
     cdef Py_ssize_t end = min(first + p.share, p.outputs)
     cdef Py_ssize_t size = p.axes[0].size * p.axes[1].size * p.axes[2].size
-    cdef Py_ssize_t out_size = (
-        p.axes[0].out_places * p.axes[1].out_places * p.axes[2].out_places
-    )
     cdef Py_ssize_t axis, channel, group, count, some
     cdef const float* image
     cdef const float* bias = NULL
@@ -262,9 +257,9 @@ cdef void convolution_task(void* context, Py_ssize_t index, int thread) noexcept
             bias = p.bias + group * p.outputs + first
         some = min(p.some, end - first)
         convolve_outputs(
-            p, &box, p.weight + group * p.weight_group + first * p.weight_row,
+            p, &box, p.weight + (group * p.outputs + first) * p.channels * p.taps,
             bias,
-            p.out + (rest * p.outputs + first) * out_size, some, tiles, count, copied, sums,
+            p.out + rest * p.group_places, first, some, tiles, count, copied, sums,
         )
         first += some
 
@@ -340,10 +335,8 @@ cdef void choose_boxes(Convolution* p) noexcept nogil:
         p.places *= p.axes[1].box * (p.axes[2].box // POSITIONS + 1)
 
 
-cdef void fill_offsets(
-    Convolution* p, Py_ssize_t weight_channel, const Py_ssize_t* weight_steps
-) noexcept nogil:
-    """Where each tap of each channel finds its weight, and what it meets behind an output."""
+cdef void fill_offsets(Convolution* p) noexcept nogil:
+    """Where each tap of each channel finds what it meets, behind an output."""
     cdef Axis* a = p.axes
     cdef Py_ssize_t channel, kz, ky, kx, z, y, x, slot
     cdef Py_ssize_t k = 0
@@ -360,15 +353,30 @@ cdef void fill_offsets(
                     slot * p.part + z // a[0].stride * p.plane + y // a[1].stride * p.pitch
                     + x // a[2].stride
                 )
-                p.weights[k] = (
-                    kz * weight_steps[0] + ky * weight_steps[1] + kx * weight_steps[2]
-                )
                 k += 1
     for channel in range(1, p.channels):
         for x in range(p.taps):
             p.offsets[k] = p.offsets[x] + channel * p.channel
-            p.weights[k] = p.weights[x] + channel * weight_channel
             k += 1
+
+
+cdef void fill_planes(Convolution* p, const Py_ssize_t* spread) noexcept nogil:
+    """Where the results of each output begin: those of taps beside each other, then channels."""
+    cdef Py_ssize_t volume = (
+        p.axes[0].out_places * p.axes[1].out_places * p.axes[2].out_places
+    )
+    cdef Py_ssize_t channels = p.outputs // (spread[0] * spread[1] * spread[2])
+    cdef Py_ssize_t channel, z, y, x
+    cdef Py_ssize_t o = 0
+    p.group_places = channels * volume
+    for channel in range(channels):
+        for z in range(spread[0]):
+            for y in range(spread[1]):
+                for x in range(spread[2]):
+                    p.planes[o] = channel * volume + (
+                        z * p.axes[1].out_places + y
+                    ) * p.axes[2].out_places + x
+                    o += 1
 
 
 cdef int fill_axes(Axis* axes, cnp.ndarray x, tuple given) except -1:
@@ -388,20 +396,23 @@ cdef int fill_axes(Axis* axes, cnp.ndarray x, tuple given) except -1:
 
 def convolve(
     cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, cnp.ndarray out, tuple axes,
-    tuple weight_steps, Py_ssize_t groups, int n_threads
+    tuple spread, Py_ssize_t groups, int n_threads
 ):
     """Fill ``out (N, outputs, *places)``, or some of it, from ``x (N, channels, *size)``.
 
-    All are float32, not empty and, but for the weight, contiguous, with three spatial axes;
-    ``bias (outputs,)`` or None. ``axes`` has for each axis the number of windows, their size,
-    stride, dilation and how much is padded before, and of the results the first place along this
-    axis and how far apart they are. ``weight_steps``: how many numbers the weight begins at, and
-    how many from a group, an output, a channel and a tap along each axis to the next.
+    All are float32, contiguous and not empty, with three spatial axes; ``weight`` is
+    ``(outputs, channels / groups, taps)``, and ``bias (outputs,)`` or None. ``axes`` has for each
+    axis the number of windows, their size, stride, dilation and how much is padded before, and of
+    the results the first place along this axis and how far apart they are. Results of as many
+    outputs as ``spread`` names for each axis lie beside each other: those of taps without overlap.
     """
     cdef Convolution p
-    cdef cnp.npy_intp[5] shape = [cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(out, 1), 1, 1, 1]
-    cdef Py_ssize_t[3] taps
-    cdef Py_ssize_t axis, tasks, first, weight_channel
+    cdef Py_ssize_t[3] beside = spread
+    cdef Py_ssize_t outputs = cnp.PyArray_DIM(weight, 0)
+    cdef cnp.npy_intp[5] shape = [
+        cnp.PyArray_DIM(x, 0), outputs // (beside[0] * beside[1] * beside[2]), 1, 1, 1
+    ]
+    cdef Py_ssize_t axis, tasks
     for axis in range(3):
         shape[2 + axis] = cnp.PyArray_DIM(out, 2 + axis)
     require_output("out", out, OF_FLOAT32, 5, shape)
@@ -409,15 +420,12 @@ def convolve(
     fill_axes(p.axes, x, axes)
     for axis in range(3):
         p.axes[axis].out_places = shape[2 + axis]
-    first, p.weight_group, p.weight_row, weight_channel, taps[0], taps[1], taps[2] = weight_steps
-    p.x = <const float*> cnp.PyArray_DATA(x)
-    p.weight = <const float*> cnp.PyArray_DATA(weight) + first
+    p.x, p.weight = <const float*> cnp.PyArray_DATA(x), <const float*> cnp.PyArray_DATA(weight)
     p.out = <float*> cnp.PyArray_DATA(out)
     if bias is not None:
         p.bias = <const float*> cnp.PyArray_DATA(bias)
-    p.groups, p.channels = groups, cnp.PyArray_DIM(x, 1) // groups
-    p.outputs = shape[1] // groups
-    p.taps = p.axes[0].kernel * p.axes[1].kernel * p.axes[2].kernel
+    p.groups, p.channels = groups, cnp.PyArray_DIM(weight, 1)
+    p.outputs, p.taps = outputs // groups, cnp.PyArray_DIM(weight, 2)
     choose_boxes(&p)
     tasks = shape[0] * groups
     n_threads = useful_threads(
@@ -433,7 +441,9 @@ def convolve(
     p.some = max(SUMS // (p.places * POSITIONS), <Py_ssize_t> OUTPUT_ROWS)
     p.some = min(p.share, p.some // OUTPUT_ROWS * OUTPUT_ROWS)
     p.buffer = p.copied + p.some * p.places * POSITIONS + 16
-    p.offsets = <Py_ssize_t*> malloc(2 * p.channels * p.taps * sizeof(Py_ssize_t))
+    p.offsets = <Py_ssize_t*> malloc(
+        (p.channels * p.taps + p.outputs) * sizeof(Py_ssize_t)
+    )
     p.tiles = <Place*> malloc(p.places * n_threads * sizeof(Place))
     p.scratch = <float*> malloc(p.buffer * n_threads * sizeof(float))
     if p.offsets == NULL or p.tiles == NULL or p.scratch == NULL:
@@ -441,10 +451,67 @@ def convolve(
         free(p.tiles)
         free(p.scratch)
         raise MemoryError()
-    p.weights = p.offsets + p.channels * p.taps
+    p.planes = p.offsets + p.channels * p.taps
     with nogil:
-        fill_offsets(&p, weight_channel, taps)
+        fill_offsets(&p)
+        fill_planes(&p, beside)
         parallel_for(convolution_task, &p, tasks * p.shares, n_threads)
         free(p.offsets)
         free(p.tiles)
         free(p.scratch)
+
+
+# Filters with inputs and outputs exchanged, and some of their taps.
+cdef struct Turned:
+    const float* weight         # (groups * inputs, outputs, taps of all)
+    float* out                  # (groups * outputs, inputs, taps)
+    Py_ssize_t inputs, outputs, all_taps, taps, blocks
+    Py_ssize_t* order           # which of all each tap is
+
+
+cdef enum:
+    TURNED = 16                 # outputs that a task takes
+
+
+cdef void turn_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """Some outputs of one group."""
+    cdef const Turned* t = <const Turned*> context
+    cdef Py_ssize_t group = index // t.blocks
+    cdef Py_ssize_t first = index % t.blocks * TURNED
+    cdef Py_ssize_t count = min(<Py_ssize_t> TURNED, t.outputs - first)
+    cdef const float* source
+    cdef float* target
+    cdef Py_ssize_t input, o, k
+    for input in range(t.inputs):
+        source = t.weight + ((group * t.inputs + input) * t.outputs + first) * t.all_taps
+        target = t.out + ((group * t.outputs + first) * t.inputs + input) * t.taps
+        for o in range(count):
+            for k in range(t.taps):
+                target[k] = source[t.order[k]]
+            source += t.all_taps
+            target += t.inputs * t.taps
+
+
+def turn_filters(cnp.ndarray weight, cnp.ndarray out, order, Py_ssize_t groups, int n_threads):
+    """Fill ``out (outputs, inputs, taps)`` from ``weight (inputs, outputs, all taps)``, by groups.
+
+    Both are float32, contiguous and not empty; ``order`` says which taps, in which order.
+    """
+    cdef Turned t
+    cdef cnp.npy_intp[3] shape
+    cdef Py_ssize_t k
+    t.inputs, t.outputs = cnp.PyArray_DIM(weight, 0) // groups, cnp.PyArray_DIM(weight, 1)
+    t.all_taps, t.taps = cnp.PyArray_DIM(weight, 2), len(order)
+    shape[0], shape[1], shape[2] = groups * t.outputs, t.inputs, t.taps
+    require_output("out", out, OF_FLOAT32, 3, shape)
+    t.weight, t.out = <const float*> cnp.PyArray_DATA(weight), <float*> cnp.PyArray_DATA(out)
+    t.blocks = (t.outputs + TURNED - 1) // TURNED
+    t.order = <Py_ssize_t*> malloc(t.taps * sizeof(Py_ssize_t))
+    if t.order == NULL:
+        raise MemoryError()
+    for k in range(t.taps):
+        t.order[k] = order[k]
+    n_threads = useful_threads(<double> cnp.PyArray_SIZE(out), WORK_PER_THREAD, n_threads)
+    with nogil:
+        parallel_for(turn_task, &t, groups * t.blocks, n_threads)
+        free(t.order)

@@ -114,7 +114,6 @@ def convolve_weights(
     """
     cdef WeightGradient w
     cdef Convolution* p = &w.layer
-    cdef Py_ssize_t[3] no_steps = [0, 0, 0]
     cdef cnp.npy_intp[3] shape = [
         cnp.PyArray_DIM(grad, 1), cnp.PyArray_DIM(x, 1) // groups, cnp.PyArray_DIM(out, 2)
     ]
@@ -151,15 +150,14 @@ def convolve_weights(
         p.copied + TERMS * POSITIONS + w.panels * p.channels * p.taps * POSITIONS
         + TERMS * sizeof(Run) // sizeof(float) + 16
     )
-    p.offsets = <Py_ssize_t*> malloc(2 * p.channels * p.taps * sizeof(Py_ssize_t))
+    p.offsets = <Py_ssize_t*> malloc(p.channels * p.taps * sizeof(Py_ssize_t))
     p.scratch = <float*> malloc(p.buffer * n_threads * sizeof(float))
     if p.offsets == NULL or p.scratch == NULL:
         free(p.offsets)
         free(p.scratch)
         raise MemoryError()
-    p.weights = p.offsets + p.channels * p.taps
     with nogil:
-        fill_offsets(p, 0, no_steps)
+        fill_offsets(p)
         parallel_for(weight_gradient_task, &w, groups * w.chunks, n_threads)
         free(p.offsets)
         free(p.scratch)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -42,10 +45,8 @@ def convolution(
             (count, kernel, stride, dilation, before, 0, 1)
             for count, kernel, stride, dilation, (before, _) in zip(size, *windows, strict=True)
         ]
-    taps = math.prod(windows.kernel)
-    row = taps * weight.shape[1]
-    steps = (0, len(weight) // groups * row, row, taps, *_steps(windows.kernel))
-    kernel.convolve(image, weight, bias, result, _axes(axes), steps, groups, threads.limit)
+    filters = weight.reshape(*weight.shape[:2], -1)
+    kernel.convolve(image, filters, bias, result, _axes(axes), (1, 1, 1), groups, threads.limit)
     return out
 
 
@@ -68,9 +69,10 @@ def convolution_gradient(
         return out
     grad, weight = contiguous(grad), contiguous(weight)
     bias = None if bias is None else contiguous(bias)
-    taps = math.prod(windows.kernel)
-    row, outputs = taps * channels, len(weight) // groups
-    along = _steps(windows.kernel)
+    if _are_apart(windows, grad.shape[2:], size):
+        _taps_apart(kernel, grad, weight, bias, windows, groups, out)
+        return out
+    every = np.arange(math.prod(windows.kernel)).reshape(windows.kernel)
     for phase in reference.phases(windows, size):
         if not all(part.count for part in phase):
             continue
@@ -78,17 +80,68 @@ def convolution_gradient(
             where = (..., *(slice(part.first, None, part.step) for part in phase))
             out[where] = 0 if bias is None else bias.reshape(-1, *(1,) * len(size))
             continue
+        order = every[np.ix_(*(part.taps for part in phase))].ravel()
         axes = [
             (part.count, len(part.taps), 1, part.dilation, part.before, part.first, part.step)
             for part in phase
         ]
-        start = sum(part.taps[0] * step for part, step in zip(phase, along[-len(size) :]))
-        steps = [part.taps.step * step for part, step in zip(phase, along[-len(size) :])]
-        weight_steps = (start, outputs * row, taps, row, *(0,) * (3 - len(size)), *steps)
-        image, result = _volume(grad), _volume(out)
         kernel.convolve(
-            image, weight, bias, result, _axes(axes), weight_steps, groups, threads.limit
+            _volume(grad),
+            _turned(kernel, weight, order, groups),
+            bias,
+            _volume(out),
+            _axes(axes),
+            (1, 1, 1),
+            groups,
+            threads.limit,
         )
+    return out
+
+
+def _are_apart(windows: Windows, count: tuple[int, ...], size: tuple[int, ...]) -> bool:
+    """Whether every place of an image is in one window."""
+    lengths = tuple(map(operator.mul, count, windows.stride))
+    return (
+        windows.kernel == windows.stride
+        and size == lengths
+        and set(windows.dilation) == {1}
+        and not any(map(any, windows.padding))
+    )
+
+
+def _taps_apart(
+    kernel: ModuleType,
+    grad: FloatArray,
+    weight: FloatArray,
+    bias: FloatArray | None,
+    windows: Windows,
+    groups: int,
+    out: FloatArray,
+) -> None:
+    """Windows that lie beside each other: taps are outputs of windows of one place."""
+    taps, channels = math.prod(windows.kernel), weight.shape[1]
+    filters = _turned(kernel, weight.reshape(len(weight), channels * taps), [0], groups)
+    axes = [
+        (count, 1, 1, 1, 0, 0, step)
+        for count, step in zip(grad.shape[2:], windows.stride, strict=True)
+    ]
+    kernel.convolve(
+        _volume(grad),
+        filters,
+        None if bias is None else np.repeat(bias, taps),
+        _volume(out),
+        _axes(axes),
+        (1, 1, 1, *windows.kernel)[-3:],
+        groups,
+        threads.limit,
+    )
+
+
+def _turned(kernel: ModuleType, weight: FloatArray, order: Any, groups: int) -> FloatArray:
+    """Filters ``(outputs, inputs, taps)`` of those that lead from outputs to inputs."""
+    outputs, inputs = len(weight) // groups, weight.shape[1]
+    out = np.empty((groups * inputs, outputs, len(order)), _FLOAT32)
+    kernel.turn_filters(weight.reshape(len(weight), inputs, -1), out, order, groups, threads.limit)
     return out
 
 
@@ -132,9 +185,3 @@ def _volume(x: FloatArray) -> FloatArray:
 
 def _axes(axes: list[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
     return (*(_NO_AXIS,) * (3 - len(axes)), *axes)
-
-
-def _steps(kernel: tuple[int, ...]) -> tuple[int, ...]:
-    """How many numbers of a filter from one tap to the next, along each of three axes."""
-    _, height, width = (1, 1, *kernel)[-3:]
-    return height * width, width, 1
