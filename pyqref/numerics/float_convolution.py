@@ -158,7 +158,7 @@ def convolution_weight_gradient(
         for _, where in windows.positions(size)
     ]
     columns = np.stack(met, 3)
-    rows = grad.reshape(len(x), groups, -1, length)
+    rows = grad.reshape(len(x), groups, grad.shape[1] // groups, length)
     total = np.zeros((groups, rows.shape[2], *columns.shape[2:4]), np.float32)
     for image in range(len(x)):
         for first in range(0, length, TERMS):
