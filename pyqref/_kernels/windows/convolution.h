@@ -4,14 +4,8 @@
 #define PYQREF_FLOAT_CONVOLUTION_H
 
 #include <stddef.h>
-#include <string.h>
 
-/* A tile is compiled for each number of rows and vectors. */
-#ifdef _MSC_VER
-#define TILE static __forceinline
-#else
-#define TILE static inline __attribute__((always_inline))
-#endif
+#include "windows/inline.h"
 
 /* Outputs of a tile, and vectors of neighbouring positions: as many sums as registers hold. */
 #define OUTPUT_ROWS 6
