@@ -88,7 +88,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("recurrent", ("recurrent",)),
         Operation("resize", ("interpolate", "float_resize")),
         Operation("tables", ("embedding", "float_embedding")),
-        Operation("windows", ("windows", "float_depthwise")),
+        Operation("windows", ("windows", "float_convolution", "float_depthwise")),
     )
 }
 

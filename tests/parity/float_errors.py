@@ -148,7 +148,7 @@ OPERATIONS = {
         lambda lib, F, x, w, b: F.conv2d(x, w, b, padding=1),
         (IMAGE, (64, 64, 3, 3), (64,)),
         0.0001894,
-        OTHER_ORDER,
+        SAME,
     ),
     "conv 1x1": Operation(
         lambda lib, F, x, w, b: F.conv2d(x, w, b),
@@ -160,25 +160,25 @@ OPERATIONS = {
         lambda lib, F, x, w, b: F.conv2d(x, w, b, padding=1, groups=64),
         (IMAGE, (64, 1, 3, 3), (64,)),
         8.838e-07,
-        OTHER_ORDER,
+        SAME,
     ),
     "conv grouped": Operation(
         lambda lib, F, x, w, b: F.conv2d(x, w, b, padding=1, groups=8),
         (IMAGE, (64, 8, 3, 3), (64,)),
         1.021e-05,
-        OTHER_ORDER,
+        SAME,
     ),
     "conv of first layer": Operation(
         lambda lib, F, x, w, b: F.conv2d(x, w, b, stride=2, padding=3),
         ((1, 3, 64, 64), (32, 3, 7, 7), (32,)),
         2.82e-05,
-        OTHER_ORDER,
+        SAME,
     ),
     "conv1d": Operation(
         lambda lib, F, x, w, b: F.conv1d(x, w, b, padding=1),
         ((1, 80, 300), (64, 80, 3), (64,)),
         5.925e-05,
-        OTHER_ORDER,
+        SAME,
     ),
     "conv3d": Operation(
         lambda lib, F, x, w, b: F.conv3d(x, w, b, padding=1),
