@@ -14,6 +14,7 @@ from .types import FloatArray
 from .windows import Windows, pad_spatial
 
 __all__ = [
+    "RESULTS",
     "TERMS",
     "Phase",
     "convolution",
@@ -23,7 +24,9 @@ __all__ = [
 ]
 
 #: Products that are added up before their sum is added to those before.
-TERMS = 256
+TERMS = 64
+#: Results whose products with what a tap meets are.
+RESULTS = 256
 
 
 class Phase(NamedTuple):
@@ -54,13 +57,13 @@ def convolution(
     r"""Convolve ``x (N, C, *size)`` with ``weight (outputs, C / groups, *kernel)`` in float32.
 
     Equation ``eq-float-convolution``: the terms of an output are products of a weight and of what
-    it meets, channel by channel and in each the taps in their order. With :math:`\tilde x`, which is
-    x and zeros beside it, 256 terms at a time are added up by fused multiply-adds, and their sum to
+    it meets, channel by channel and in each the taps in their order. With :math:`\tilde x`, x and
+    zeros beside it, 64 terms at a time are added up by fused multiply-adds, and their sum to
     those before, which begin with the bias or with 0:
 
     .. math:: a_{j, 0} = 0, \qquad
-              a_{j, k} = \mathrm{fma}\big(\tilde x_{256 j + k}, w_{256 j + k}, a_{j, k - 1}\big),
-              \qquad y_j = \mathrm{fl}(y_{j - 1} + a_{j, 256})
+              a_{j, k} = \mathrm{fma}\big(\tilde x_{64 j + k}, w_{64 j + k}, a_{j, k - 1}\big),
+              \qquad y_j = \mathrm{fl}(y_{j - 1} + a_{j, 64})
 
     Examples
     --------
@@ -161,9 +164,9 @@ def convolution_weight_gradient(
     rows = grad.reshape(len(x), groups, grad.shape[1] // groups, length)
     total = np.zeros((groups, rows.shape[2], *columns.shape[2:4]), np.float32)
     for image in range(len(x)):
-        for first in range(0, length, TERMS):
+        for first in range(0, length, RESULTS):
             block = np.zeros_like(total)
-            for i in range(first, min(first + TERMS, length)):
+            for i in range(first, min(first + RESULTS, length)):
                 of_outputs = rows[image, :, :, i, np.newaxis, np.newaxis]
                 block = fma32(of_outputs, columns[image, :, np.newaxis, ..., i], block)
             total += block

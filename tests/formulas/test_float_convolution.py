@@ -62,19 +62,26 @@ def test_eq_float_convolution__within_its_bound(geometry: tuple[tuple[int, ...],
     wide = [each.astype(np.float64) for each in (x, weight, bias, grad)]
     sums, sizes = exact(*wide), exact(*map(np.abs, wide))
     length = y[0, 0].size
-    blocks = 2 * -(-length // float_convolution.TERMS)
-    roundings = weight[0].size + 1, weight[:, 0].size + 1, min(length, 256) + blocks
+    forward, back, of_weight = (
+        min(terms, block) + images * -(-terms // block)
+        for terms, block, images in (
+            (weight[0].size, float_convolution.TERMS, 1),
+            (weight[:, 0].size, float_convolution.TERMS, 1),
+            (length, float_convolution.RESULTS, len(x)),
+        )
+    )
+    roundings = forward, back, of_weight
     for each in zip(sums, sizes, (y, grad_x, grad_weight), roundings, strict=True):
         within(*each)
 
 
 def test_eq_float_convolution__in_blocks() -> None:
-    """eq-float-convolution: 256 terms, then those after them, are added to the bias in this order."""
+    """eq-float-convolution: 64 terms, then those after them, are added to the bias."""
     rng = np.random.default_rng(1)
-    x = rng.standard_normal((1, 300, 1)).astype(np.float32)
-    weight = rng.standard_normal((1, 300, 1)).astype(np.float32)
+    x = rng.standard_normal((1, 100, 1)).astype(np.float32)
+    weight = rng.standard_normal((1, 100, 1)).astype(np.float32)
     y = np.float32(0.5)
-    for block in (slice(256), slice(256, 300)):
+    for block in (slice(64), slice(64, 100)):
         total = np.float32(0)
         for a, b in zip(x[0, block, 0], weight[0, block, 0], strict=True):
             total = np.float32(fma32(a, b, total))

@@ -13,7 +13,7 @@ from pyqref import _kernels
 from pyqref.numerics import float_convolution as reference
 from pyqref.numerics.windows import Windows
 
-#: Kernel, stride, padding and dilation: ordinary, of a pixel, beside each other, apart, one axis, three.
+#: Kernel, stride, padding and dilation: ordinary, of a pixel, beside each other, apart, of other axes.
 GEOMETRIES = [
     ((3, 3), (1, 1), (1, 1), (1, 1)),
     ((1, 1), (1, 1), (0, 0), (1, 1)),
@@ -66,13 +66,12 @@ def test_around_the_tile(kernel: str, outputs: int, width: int) -> None:
     check(numbers(1, 2, 2, width), numbers(outputs, 2, 1, 3), windows)
 
 
-@pytest.mark.parametrize("channels", [255, 256, 257])
-def test_around_a_block(kernel: str, channels: int) -> None:
-    """As many terms as are added up before the sum is added to those before; in the gradient of
-    the filters, as many results."""
+@pytest.mark.parametrize(("terms", "results"), [(63, 255), (64, 256), (65, 257)])
+def test_around_a_block(kernel: str, terms: int, results: int) -> None:
+    """As many terms, or in the gradient of the filters results, as are added up at a time."""
     pixel = Windows.make((1,), (1,), (0,), (1,))
-    check(numbers(1, channels, 3), numbers(2, channels, 1), pixel)
-    check(numbers(1, 1, channels), numbers(2, 1, 1), pixel)
+    check(numbers(1, terms, 3), numbers(2, terms, 1), pixel)
+    check(numbers(1, 1, results), numbers(2, 1, 1), pixel)
 
 
 def test_boxes(kernel: str, n_threads: int) -> None:

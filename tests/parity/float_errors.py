@@ -184,13 +184,13 @@ OPERATIONS = {
         lambda lib, F, x, w, b: F.conv3d(x, w, b, padding=1),
         ((1, 16, 8, 16, 16), (16, 16, 3, 3, 3), (16,)),
         5.179e-05,
-        OTHER_ORDER,
+        SAME,
     ),
     "transposed": Operation(
         lambda lib, F, x, w, b: F.conv_transpose2d(x, w, b, stride=2),
         ((1, 32, 14, 14), (32, 16, 4, 4), (16,)),
         1.304e-05,
-        OTHER_ORDER,
+        SAME,
     ),
     "attention": Operation(
         lambda lib, F, q, k, v: F.scaled_dot_product_attention(q, k, v),

@@ -28,7 +28,7 @@ cdef extern from "windows/convolution.h":
     ) nogil
 
 cdef enum:
-    TERMS = 256                 # that are added up before the sum is added to those before
+    TERMS = 64                  # that are added up before the sum is added to those before
     BOX = 64 << 10              # floats that are copied at a time
     SUMS = 32 << 10             # sums that wait for the next terms
     BOX_POSITIONS = 512

@@ -1,7 +1,7 @@
 # The gradient of the filters of a convolution of floats: included by kernel.pyx after convolution.pxi.
 #
 # A task has some channels of a group. It copies them image by image, as a convolution does, and
-# multiplies what each tap meets by the gradients of the results, TERMS results at a time.
+# multiplies what each tap meets by the gradients of the results, RESULTS results at a time.
 
 cdef extern from "windows/convolution.h":
     ctypedef struct Run:
@@ -12,6 +12,7 @@ cdef extern from "windows/convolution.h":
     ) nogil
 
 cdef enum:
+    RESULTS = 256               # that are added up before the sum is added to those before
     FEWEST_TERMS = 48           # of a task: for fewer, panels would be laid out too often
 
 
@@ -48,7 +49,7 @@ cdef void add_block(
 ) noexcept nogil:
     """What some results of one image add to the sums of all outputs."""
     cdef const Convolution* p = &w.layer
-    cdef Py_ssize_t count = min(<Py_ssize_t> TERMS, w.length - first)
+    cdef Py_ssize_t count = min(<Py_ssize_t> RESULTS, w.length - first)
     cdef Py_ssize_t terms = channels * p.taps
     cdef Py_ssize_t lines = lay_runs(p, first, count, runs)
     cdef Py_ssize_t i, outputs
@@ -76,7 +77,7 @@ cdef void weight_gradient_task(void* context, Py_ssize_t index, int thread) noex
     cdef Py_ssize_t size = p.axes[0].size * p.axes[1].size * p.axes[2].size
     cdef float* copied = scratch_of(p, thread)
     cdef float* panel = copied + p.copied
-    cdef float* sums = panel + TERMS * POSITIONS
+    cdef float* sums = panel + RESULTS * POSITIONS
     cdef Run* runs = <Run*> (sums + w.panels * p.channels * p.taps * POSITIONS)
     cdef Py_ssize_t image, first, i, o
     cdef const float* x
@@ -89,11 +90,11 @@ cdef void weight_gradient_task(void* context, Py_ssize_t index, int thread) noex
         x = p.x + ((image * p.groups + group) * w.all_channels + channel) * size
         for i in range(channels):
             copy_box(p, x + i * size, &box, copied + i * p.channel)
-        for i in range((w.length + TERMS - 1) // TERMS):
+        for i in range((w.length + RESULTS - 1) // RESULTS):
             if is_ending():
                 return
             add_block(
-                w, w.grad + (image * p.groups + group) * p.outputs * w.length, i * TERMS, channels,
+                w, w.grad + (image * p.groups + group) * p.outputs * w.length, i * RESULTS, channels,
                 copied, sums, panel, runs,
             )
     out = w.out + group * p.outputs * w.all_channels * p.taps + channel * p.taps
@@ -147,8 +148,8 @@ def convolve_weights(
     p.copied = floats_of_box(p, True) // 16 * 16 + 16
     # A panel, the sums, and then the runs, of which there are at most as many as results.
     p.buffer = (
-        p.copied + TERMS * POSITIONS + w.panels * p.channels * p.taps * POSITIONS
-        + TERMS * sizeof(Run) // sizeof(float) + 16
+        p.copied + RESULTS * POSITIONS + w.panels * p.channels * p.taps * POSITIONS
+        + RESULTS * sizeof(Run) // sizeof(float) + 16
     )
     p.offsets = <Py_ssize_t*> malloc(p.channels * p.taps * sizeof(Py_ssize_t))
     p.scratch = <float*> malloc(p.buffer * n_threads * sizeof(float))
