@@ -34,7 +34,7 @@ class Phase(NamedTuple):
 
     Attributes
     ----------
-    first, step, count
+    first, step, places
         The first place, how far apart they are, and how many.
     taps
         Those that they meet, the last first.
@@ -45,7 +45,7 @@ class Phase(NamedTuple):
 
     first: int
     step: int
-    count: int
+    places: int
     taps: range
     dilation: int
     before: int
@@ -120,7 +120,7 @@ def convolution_gradient(
     if bias is not None:
         total += _along(bias, len(size))
     for phase in phases(windows, size):
-        if not all(part.taps and part.count for part in phase):
+        if not all(part.taps and part.places for part in phase):
             continue
         taps = np.ix_(*(range(n) for n in filters.shape[:3]), *(part.taps for part in phase))
         turned = filters[taps].reshape(groups * channels, outputs, *(len(p.taps) for p in phase))
@@ -180,7 +180,7 @@ def phases(windows: Windows, size: tuple[int, ...]) -> Iterator[tuple[Phase, ...
     --------
     >>> windows = Windows.make((3,), (2,), (1,), (1,))
     >>> for (phase,) in phases(windows, (5,)):
-    ...     print(phase.first, phase.count, list(phase.taps), phase.before)
+    ...     print(phase.first, phase.places, list(phase.taps), phase.before)
     0 3 [1] 0
     1 2 [2, 0] 0
     """
@@ -206,7 +206,7 @@ def _phase(
 def _padding(part: Phase, length: int) -> tuple[int, int]:
     """Before and after a gradient of this length, so that there are as many windows as places."""
     reach = (len(part.taps) - 1) * part.dilation
-    return part.before, part.count + reach - length - part.before
+    return part.before, part.places + reach - length - part.before
 
 
 def _along(values: FloatArray, axes: int) -> FloatArray:

@@ -13,7 +13,7 @@ from pyqref import _kernels
 from pyqref.numerics import float_convolution as reference
 from pyqref.numerics.windows import Windows
 
-#: Kernel, stride, padding and dilation: ordinary, of a pixel, beside each other, apart, of other axes.
+#: Kernel, stride, padding and dilation: ordinary, of a pixel, beside each other, apart, other axes.
 GEOMETRIES = [
     ((3, 3), (1, 1), (1, 1), (1, 1)),
     ((1, 1), (1, 1), (0, 0), (1, 1)),

@@ -2,11 +2,11 @@
 #
 # The inputs of some windows, a *box* of outputs, are copied with zeros beside them. For a stride of
 # s, a line is copied in s parts, each of every s-th number, and so are lines of a plane and planes
-# of a volume. What a tap meets at neighbouring outputs is then contiguous, the same number of floats
+# of a volume. What a tap meets at neighbouring outputs is then contiguous, and as many floats
 # behind each (``offsets``), and a product is multiplied straight from there (convolution.h).
 #
-# Lines of outputs follow each other, a *pitch* apart. Where it is cheaper, tiles reach over the ends
-# of lines, and what they find in between is left out.
+# Lines of outputs follow each other, a *pitch* apart. Where it is cheaper, tiles reach over the
+# ends of lines, and what they find in between is left out.
 
 cdef extern from "windows/convolution.h":
     enum:
@@ -200,7 +200,8 @@ cdef void put_sums(
 
 cdef void convolve_outputs(
     const Convolution* p, const Box* box, const float* weight, const float* bias, float* out,
-    Py_ssize_t first, Py_ssize_t outputs, const Place* tiles, Py_ssize_t count, const float* copied, float* sums
+    Py_ssize_t first, Py_ssize_t outputs, const Place* tiles, Py_ssize_t count,
+    const float* copied, float* sums
 ) noexcept nogil:
     """Some outputs of one box."""
     cdef Py_ssize_t depth = p.channels * p.taps
@@ -387,7 +388,8 @@ cdef int fill_axes(Axis* axes, cnp.ndarray x, tuple given) except -1:
         a = axes + axis
         a.size = cnp.PyArray_DIM(x, 2 + axis)
         (
-            a.out_size, a.kernel, a.stride, a.dilation, a.before, a.out_first, a.out_step
+            a.out_size, a.kernel, a.stride, a.dilation, a.before, a.out_first, a.out_step,
+            a.out_places,
         ) = given[axis]
         a.reach = (a.kernel - 1) * a.dilation // a.stride
         a.parts = slot_of(a, a.stride)
@@ -403,8 +405,9 @@ def convolve(
     All are float32, contiguous and not empty, with three spatial axes; ``weight`` is
     ``(outputs, channels / groups, taps)``, and ``bias (outputs,)`` or None. ``axes`` has for each
     axis the number of windows, their size, stride, dilation and how much is padded before, and of
-    the results the first place along this axis and how far apart they are. Results of as many
-    outputs as ``spread`` names for each axis lie beside each other: those of taps without overlap.
+    the results the first place along this axis, how far apart they are, and how many places the
+    axis has. Results of as many outputs as ``spread`` names for each axis lie beside each other:
+    those of taps without overlap.
     """
     cdef Convolution p
     cdef Py_ssize_t[3] beside = spread
@@ -413,13 +416,11 @@ def convolve(
         cnp.PyArray_DIM(x, 0), outputs // (beside[0] * beside[1] * beside[2]), 1, 1, 1
     ]
     cdef Py_ssize_t axis, tasks
-    for axis in range(3):
-        shape[2 + axis] = cnp.PyArray_DIM(out, 2 + axis)
-    require_output("out", out, OF_FLOAT32, 5, shape)
     memset(&p, 0, sizeof(Convolution))
     fill_axes(p.axes, x, axes)
     for axis in range(3):
-        p.axes[axis].out_places = shape[2 + axis]
+        shape[2 + axis] = p.axes[axis].out_places
+    require_output("out", out, OF_FLOAT32, 5, shape)
     p.x, p.weight = <const float*> cnp.PyArray_DATA(x), <const float*> cnp.PyArray_DATA(weight)
     p.out = <float*> cnp.PyArray_DATA(out)
     if bias is not None:

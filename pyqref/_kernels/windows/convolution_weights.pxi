@@ -1,4 +1,4 @@
-# The gradient of the filters of a convolution of floats: included by kernel.pyx after convolution.pxi.
+# The gradient of the filters of a convolution of floats: included by kernel.pyx.
 #
 # A task has some channels of a group. It copies them image by image, as a convolution does, and
 # multiplies what each tap meets by the gradients of the results, RESULTS results at a time.
@@ -94,8 +94,8 @@ cdef void weight_gradient_task(void* context, Py_ssize_t index, int thread) noex
             if is_ending():
                 return
             add_block(
-                w, w.grad + (image * p.groups + group) * p.outputs * w.length, i * RESULTS, channels,
-                copied, sums, panel, runs,
+                w, w.grad + (image * p.groups + group) * p.outputs * w.length, i * RESULTS,
+                channels, copied, sums, panel, runs,
             )
     out = w.out + group * p.outputs * w.all_channels * p.taps + channel * p.taps
     for i in range(w.panels):
@@ -116,16 +116,17 @@ def convolve_weights(
     cdef WeightGradient w
     cdef Convolution* p = &w.layer
     cdef cnp.npy_intp[3] shape = [
-        cnp.PyArray_DIM(grad, 1), cnp.PyArray_DIM(x, 1) // groups, cnp.PyArray_DIM(out, 2)
+        cnp.PyArray_DIM(grad, 1), cnp.PyArray_DIM(x, 1) // groups, 1
     ]
     cdef Py_ssize_t axis, most
-    require_output("out", out, OF_FLOAT32, 3, shape)
     memset(&w, 0, sizeof(WeightGradient))
     fill_axes(p.axes, x, axes)
     w.length = 1
     for axis in range(3):
+        shape[2] *= p.axes[axis].kernel
         p.axes[axis].box = p.axes[axis].out_size
         w.length *= p.axes[axis].out_size
+    require_output("out", out, OF_FLOAT32, 3, shape)
     p.x, w.grad = <const float*> cnp.PyArray_DATA(x), <const float*> cnp.PyArray_DATA(grad)
     w.out = <float*> cnp.PyArray_DATA(out)
     w.images, w.all_channels = cnp.PyArray_DIM(x, 0), shape[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -18,8 +19,9 @@ from pyqref.numerics.windows import Windows
 __all__ = ["convolution", "convolution_gradient", "convolution_weight_gradient"]
 
 _FLOAT32 = np.dtype(np.float32)
-#: A spatial axis that is not there: windows, their size, stride, dilation, padding; first, step.
-_NO_AXIS = (1, 1, 1, 1, 0, 0, 1)
+#: A spatial axis that is not there: windows, their size, stride, dilation, padding; of results the
+#: first place, the step and the number of places.
+_NO_AXIS = (1, 1, 1, 1, 0, 0, 1, 1)
 
 
 def convolution(
@@ -38,11 +40,15 @@ def convolution(
     bias = None if bias is None else contiguous(bias)
     if windows.are_pixels():
         length = math.prod(size)
-        image, result, axes = _line(x, length), _line(out, length), [(length, *_NO_AXIS[1:])]
+        image, result, axes = (
+            _line(x, length),
+            _line(out, length),
+            [(length, *_NO_AXIS[1:-1], length)],
+        )
     else:
         image, result = _volume(x), _volume(out)
         axes = [
-            (count, kernel, stride, dilation, before, 0, 1)
+            (count, kernel, stride, dilation, before, 0, 1, count)
             for count, kernel, stride, dilation, (before, _) in zip(size, *windows, strict=True)
         ]
     filters = weight.reshape(*weight.shape[:2], -1)
@@ -74,16 +80,25 @@ def convolution_gradient(
         return out
     every = np.arange(math.prod(windows.kernel)).reshape(windows.kernel)
     for phase in reference.phases(windows, size):
-        if not all(part.count for part in phase):
+        if not all(part.places for part in phase):
             continue
         if not all(part.taps for part in phase):
-            where = (..., *(slice(part.first, None, part.step) for part in phase))
+            where: tuple[Any, ...] = (..., *(slice(part.first, None, part.step) for part in phase))
             out[where] = 0 if bias is None else bias.reshape(-1, *(1,) * len(size))
             continue
         order = every[np.ix_(*(part.taps for part in phase))].ravel()
         axes = [
-            (part.count, len(part.taps), 1, part.dilation, part.before, part.first, part.step)
-            for part in phase
+            (
+                part.places,
+                len(part.taps),
+                1,
+                part.dilation,
+                part.before,
+                part.first,
+                part.step,
+                length,
+            )
+            for part, length in zip(phase, size, strict=True)
         ]
         kernel.convolve(
             _volume(grad),
@@ -122,7 +137,7 @@ def _taps_apart(
     taps, channels = math.prod(windows.kernel), weight.shape[1]
     filters = _turned(kernel, weight.reshape(len(weight), channels * taps), [0], groups)
     axes = [
-        (count, 1, 1, 1, 0, 0, step)
+        (count, 1, 1, 1, 0, 0, step, count * step)
         for count, step in zip(grad.shape[2:], windows.stride, strict=True)
     ]
     kernel.convolve(
@@ -157,11 +172,15 @@ def convolution_weight_gradient(
     grad, x, size = contiguous(grad), contiguous(x), grad.shape[2:]
     if windows.are_pixels():
         length = math.prod(size)
-        of_outputs, image, axes = _line(grad, length), _line(x, length), [(length, *_NO_AXIS[1:])]
+        of_outputs, image, axes = (
+            _line(grad, length),
+            _line(x, length),
+            [(length, *_NO_AXIS[1:-1], length)],
+        )
     else:
         of_outputs, image = _volume(grad), _volume(x)
         axes = [
-            (count, kernel, stride, dilation, before, 0, 1)
+            (count, kernel, stride, dilation, before, 0, 1, count)
             for count, kernel, stride, dilation, (before, _) in zip(size, *windows, strict=True)
         ]
     kernel.convolve_weights(
@@ -183,5 +202,5 @@ def _volume(x: FloatArray) -> FloatArray:
     return x.reshape(*x.shape[:2], *(1,) * (5 - x.ndim), *x.shape[2:])
 
 
-def _axes(axes: list[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+def _axes(axes: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
     return (*(_NO_AXIS,) * (3 - len(axes)), *axes)

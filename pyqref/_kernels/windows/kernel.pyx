@@ -9,7 +9,7 @@ from libc.string cimport memset
 from pyqref._kernels.cache cimport LINE
 from pyqref._kernels._outputs cimport OF_FLOAT32, OF_UINT8, require_output, require_rows
 from pyqref._kernels._parallel cimport Task, is_ending, parallel_for, useful_threads
-from pyqref._kernels.simd.primitives cimport SIMD_LANES, load_f32, set_f32, store_f32
+from pyqref._kernels.simd.primitives cimport SIMD_LANES, load_f32, store_f32
 
 cdef extern from "simd/copy.h":
     void copy_bytes(uint8_t* target, const uint8_t* source, Py_ssize_t n) nogil
