@@ -8,10 +8,9 @@ matrix product, and everything else follows:
 - transposed convolution, its adjoint: ``y = fold(W^T @ x)``; ``grad_x = W @ unfold(grad_y)``;
   ``grad_W = x @ unfold(grad_y)^T``.
 
-With groups, the matrices are one batch of independent products. Without, columns are laid out for
-some pixels of an image at a time (:mod:`~pyqref.tape.columns`), so that they stay in the
-processor's cache. Windows of images with few pixels, and those of the way back, are laid out as
-rows with the channels last, some images at a time.
+So float64 and windows of one pixel are multiplied, by the BLAS: with groups a batch of independent
+products, without some pixels (:mod:`~pyqref.tape.columns`) or some images, as rows, at a time.
+Kernels convolve other float32 without laying anything out.
 """
 
 from __future__ import annotations
@@ -103,7 +102,7 @@ class Convolution(Operation):
         geometry = weight.shape[2:], stride, padding, dilation
         self.windows, self.taps = _windows_that_meet(x.shape[2:], *geometry)
         self.groups, self.size, self.weight_shape = groups, x.shape[2:], weight.shape
-        floating = x.dtype.kind == "f"  # of other types there are no kernels
+        floating = x.dtype.kind == "f"
         depthwise = weight.shape[0] == weight.shape[1] * groups == groups
         # Pixels alone are one matrix already, which the BLAS multiplies as it lies.
         self.is_single = x.dtype == weight.dtype == _FLOAT32 and not (
@@ -314,10 +313,6 @@ def _filters(weight: Array) -> Array:
     return _kernels.channels_last(weight).reshape(len(weight), -1)
 
 
-def _per_channel(values: Array, ndim: int) -> Array:
-    return values.reshape(-1, *(1,) * (ndim - 2))
-
-
 class ConvTranspose(Operation):
     """``ConvTranspose(x, weight, bias, stride, padding, output_padding, groups, dilation)``.
 
@@ -370,7 +365,7 @@ class ConvTranspose(Operation):
         shape = (weight.shape[1] * groups, *kernel, x.shape[0], *x.shape[2:])
         y = np.ascontiguousarray(fold(columns.reshape(shape), self.windows, size))
         if bias is not None:
-            y += _per_channel(bias, y.ndim)
+            y += bias.reshape(-1, *(1,) * (y.ndim - 2))
         return y
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
@@ -393,16 +388,13 @@ class ConvTranspose(Operation):
     def _single_backward(self, grad: Array) -> tuple[Array | None, ...]:
         weight, x = self.saved
         grad_x = grad_weight = None
-        # Output padding may make room for more windows than there are inputs.
-        where: tuple[Any, ...] = (..., *(slice(length) for length in self.input_size))
-        if self.needs[0]:
-            grad_x = _kernels.convolution(grad, weight, None, self.windows, self.groups)[where]
+        if self.needs[0]:  # output padding may make room for more windows than there are inputs
+            every = _kernels.convolution(grad, weight, None, self.windows, self.groups)
+            grad_x = every[(..., *map(slice, self.input_size))]
         if x is not None:
             grad_weight = _kernels.convolution_weight_gradient(x, grad, self.windows, self.groups)
         return grad_x, grad_weight, total_but_channels(grad) if self.needs[2] else None
 
     def _columns(self, grad: Array) -> Array:
         """The windows of the gradient; output padding may make room for more than were used."""
-        columns = unfold(grad, self.windows)
-        used: tuple[Any, ...] = (..., *(slice(length) for length in self.input_size))
-        return columns[used]
+        return unfold(grad, self.windows)[(..., *map(slice, self.input_size))]

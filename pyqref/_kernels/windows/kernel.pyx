@@ -256,7 +256,9 @@ include "columns.pxi"
 include "maxima.pxi"
 # depthwise and its gradients
 include "depthwise.pxi"
-# convolve
+# convolve, the boxes of its images, and turn_filters
+include "convolution_boxes.pxi"
 include "convolution.pxi"
+include "turned.pxi"
 # convolve_weights
 include "convolution_weights.pxi"
