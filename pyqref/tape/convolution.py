@@ -8,9 +8,8 @@ matrix product, and everything else follows:
 - transposed convolution, its adjoint: ``y = fold(W^T @ x)``; ``grad_x = W @ unfold(grad_y)``;
   ``grad_W = x @ unfold(grad_y)^T``.
 
-So float64 and windows of one pixel are multiplied, by the BLAS: with groups a batch of independent
-products, without some pixels (:mod:`~pyqref.tape.columns`) or some images, as rows, at a time.
-Kernels convolve other float32 without laying anything out.
+So the BLAS multiplies float64 and windows of one pixel: with groups as a batch of products, without
+some pixels (:mod:`~pyqref.tape.columns`) or images at a time. Kernels convolve other float32.
 """
 
 from __future__ import annotations
@@ -153,8 +152,7 @@ class Convolution(Operation):
         return weight if self.windows.kernel == weight.shape[2:] else weight[where]
 
     def _single_backward(self, grad: Array) -> tuple[Array | None, ...]:
-        weight, x = self.saved
-        grad_x = grad_weight = None
+        (weight, x), grad_x, grad_weight = self.saved, None, None
         if weight is not None:
             grad_x = _kernels.convolution_gradient(
                 grad, self._met(weight), None, self.windows, self.groups, self.size
@@ -308,9 +306,12 @@ def _run_by_blocks(
     products.run([functools.partial(fill, *block) for block in blocks], images * length * each)
 
 
-def _filters(weight: Array) -> Array:
-    """``(N, C, *kernel)`` as a matrix ``(N, K * C)``, the channels last."""
+def _filters(weight: Array) -> Array:  # (N, C, *kernel) as (N, K * C)
     return _kernels.channels_last(weight).reshape(len(weight), -1)
+
+
+def _first(size: tuple[int, ...]) -> Any:
+    return (..., *map(slice, size))
 
 
 class ConvTranspose(Operation):
@@ -386,15 +387,14 @@ class ConvTranspose(Operation):
         return grad_x, grad_weight, grad_bias
 
     def _single_backward(self, grad: Array) -> tuple[Array | None, ...]:
-        weight, x = self.saved
-        grad_x = grad_weight = None
+        (weight, x), grad_x, grad_weight = self.saved, None, None
         if self.needs[0]:  # output padding may make room for more windows than there are inputs
             every = _kernels.convolution(grad, weight, None, self.windows, self.groups)
-            grad_x = every[(..., *map(slice, self.input_size))]
+            grad_x = every[_first(self.input_size)]
         if x is not None:
             grad_weight = _kernels.convolution_weight_gradient(x, grad, self.windows, self.groups)
         return grad_x, grad_weight, total_but_channels(grad) if self.needs[2] else None
 
     def _columns(self, grad: Array) -> Array:
         """The windows of the gradient; output padding may make room for more than were used."""
-        return unfold(grad, self.windows)[(..., *map(slice, self.input_size))]
+        return unfold(grad, self.windows)[_first(self.input_size)]
