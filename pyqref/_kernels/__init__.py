@@ -108,6 +108,9 @@ if TYPE_CHECKING:
     from .tables import float_rows as float_rows
     from .windows import channels_first as channels_first
     from .windows import channels_last as channels_last
+    from .windows import convolution as convolution
+    from .windows import convolution_gradient as convolution_gradient
+    from .windows import convolution_weight_gradient as convolution_weight_gradient
     from .windows import depthwise as depthwise
     from .windows import depthwise_gradient as depthwise_gradient
     from .windows import depthwise_weight_gradient as depthwise_weight_gradient
@@ -214,6 +217,9 @@ __getattr__ = on_first_use(
         ".windows": (
             "channels_first",
             "channels_last",
+            "convolution",
+            "convolution_gradient",
+            "convolution_weight_gradient",
             "depthwise",
             "depthwise_gradient",
             "depthwise_weight_gradient",
@@ -251,6 +257,9 @@ __all__ = [
     "conv_add",
     "conv_sums",
     "conv_transpose",
+    "convolution",
+    "convolution_gradient",
+    "convolution_weight_gradient",
     "depthwise",
     "depthwise_gradient",
     "depthwise_weight_gradient",

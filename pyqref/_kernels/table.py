@@ -93,7 +93,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("recurrent", ("float_product", "recurrent")),
         Operation("resize", ("interpolate", "float_resize")),
         Operation("tables", ("embedding", "float_embedding")),
-        Operation("windows", ("windows", "float_depthwise")),
+        Operation("windows", ("windows", "float_convolution", "float_depthwise")),
     )
 }
 

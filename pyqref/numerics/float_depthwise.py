@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .float_softmax import PLACES, sum_by_halves
+from .rounding import fma32
 from .types import FloatArray
 from .windows import Windows, pad_spatial
 
@@ -22,8 +23,7 @@ def depthwise(
     Equation ``eq-float-depthwise``: with :math:`\tilde x`, which is ``x`` and zeros beside it, and
     the taps t of the kernel in their order,
 
-    .. math:: y_0 = b, \qquad
-              y_t = \mathrm{fl}\big(y_{t-1} + \mathrm{fl}(w_t \, \tilde x_{o s + t d - p})\big)
+    .. math:: y_0 = b, \qquad y_t = \mathrm{fma}(\tilde x_{o s + t d - p}, w_t, y_{t-1})
 
     Examples
     --------
@@ -37,7 +37,7 @@ def depthwise(
     if bias is not None:
         y += _per_channel(bias, y.ndim)
     for tap, where in windows.positions(size):
-        y += padded[where] * _per_channel(_filter_at(weight, tap), y.ndim)
+        y = _add_product(y, padded[where], _per_channel(_filter_at(weight, tap), y.ndim))
     return y
 
 
@@ -49,7 +49,7 @@ def depthwise_gradient(
     Equation ``eq-float-depthwise-gradient``: over the taps t in their order that meet x at an
     output o, so that :math:`i = o s + t d - p`,
 
-    .. math:: g'_i \leftarrow \mathrm{fl}\big(g'_i + \mathrm{fl}(w_t \, g_o)\big)
+    .. math:: g'_i \leftarrow \mathrm{fma}(g_o, w_t, g'_i)
 
     Examples
     --------
@@ -59,7 +59,8 @@ def depthwise_gradient(
     """
     total = np.zeros((*grad.shape[:2], *windows.padded_size(size)), grad.dtype)
     for tap, where in windows.positions(grad.shape[2:]):
-        total[where] += grad * _per_channel(_filter_at(weight, tap), grad.ndim)
+        at_tap = _per_channel(_filter_at(weight, tap), grad.ndim)
+        total[where] = _add_product(total[where], grad, at_tap)
     return total[windows.interior(size)]
 
 
@@ -69,8 +70,10 @@ def depthwise_weight_gradient(grad: FloatArray, x: FloatArray, windows: Windows)
     Equation ``eq-float-depthwise-weight-gradient``: the products with a line l of the results of an
     image n are added in 16 places, then by halves (``eq-sum-of-places``), then image by image:
 
-    .. math:: p_{n, j} = \sum_l \sum_k \mathrm{fl}\big(g_{n, l, 16 k + j} \,
-              \tilde x_{n, l, 16 k + j}(t)\big), \qquad g'_t = \sum_n S(p_n)
+    .. math:: p_{n, j} = \sum_l \sum_k g_{n, l, 16 k + j} \,
+              \tilde x_{n, l, 16 k + j}(t), \qquad g'_t = \sum_n S(p_n)
+
+    Each product and the sum before it are added by one fused multiply-add.
 
     Examples
     --------
@@ -81,16 +84,30 @@ def depthwise_weight_gradient(grad: FloatArray, x: FloatArray, windows: Windows)
     batch, channels, *lines, width = grad.shape
     padded = pad_spatial(x, windows)
     total = np.zeros((channels, *windows.kernel), grad.dtype)
-    blocks = np.zeros((*grad.shape[:-1], -(-width // PLACES) * PLACES), grad.dtype)
+    shape = (*grad.shape[:-1], -(-width // PLACES) * PLACES)
+    rows = math.prod(lines) * shape[-1] // PLACES
+    blocks, met = np.zeros((2, *shape), grad.dtype)
+    blocks[..., :width] = grad
+    gradients = _lines_of_places(blocks, batch, channels, rows)
     for tap, where in windows.positions(grad.shape[2:]):
-        blocks[..., :width] = grad * padded[where]
+        met[..., :width] = padded[where]
         places = np.zeros((batch, channels, PLACES), grad.dtype)
-        rows = math.prod(lines) * blocks.shape[-1] // PLACES
-        for line in np.moveaxis(blocks.reshape(batch, channels, rows, PLACES), 2, 0):
-            places += line
+        for line, other in zip(
+            gradients, _lines_of_places(met, batch, channels, rows), strict=True
+        ):
+            places = _add_product(places, line, other)
         for image in sum_by_halves(places):
             _filter_at(total, tap)[...] += image[:, 0]
     return total
+
+
+def _lines_of_places(x: FloatArray, batch: int, channels: int, rows: int) -> FloatArray:
+    return np.moveaxis(x.reshape(batch, channels, rows, PLACES), 2, 0)
+
+
+def _add_product(total: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
+    """``total + a * b``, of float32 rounded once."""
+    return fma32(a, b, total) if total.dtype == np.float32 else total + a * b
 
 
 def _filter_at(weight: FloatArray, tap: tuple[int, ...]) -> FloatArray:

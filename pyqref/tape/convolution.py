@@ -8,10 +8,8 @@ matrix product, and everything else follows:
 - transposed convolution, its adjoint: ``y = fold(W^T @ x)``; ``grad_x = W @ unfold(grad_y)``;
   ``grad_W = x @ unfold(grad_y)^T``.
 
-With groups, the matrices are one batch of independent products. Without, columns are laid out for
-some pixels of an image at a time (:mod:`~pyqref.tape.columns`), so that they stay in the
-processor's cache. Windows of images with few pixels, and those of the way back, are laid out as
-rows with the channels last, some images at a time.
+So the BLAS multiplies float64 and windows of one pixel: with groups as a batch of products, without
+some pixels (:mod:`~pyqref.tape.columns`) or images at a time. Kernels convolve other float32.
 """
 
 from __future__ import annotations
@@ -38,6 +36,7 @@ __all__ = ["ConvTranspose", "Convolution", "channels_first", "channels_second"]
 
 #: Windows that are laid out at a time: so many numbers, but not less than so many rows.
 _BLOCK, _FEWEST_ROWS = 1 << 17, 128
+_FLOAT32 = np.dtype(np.float32)
 #: Pixels of an image for which its gradients are products of their own.
 _MANY_PIXELS = 512
 
@@ -102,8 +101,16 @@ class Convolution(Operation):
         geometry = weight.shape[2:], stride, padding, dilation
         self.windows, self.taps = _windows_that_meet(x.shape[2:], *geometry)
         self.groups, self.size, self.weight_shape = groups, x.shape[2:], weight.shape
-        floating = x.dtype.kind == "f"  # of other types there are no kernels
-        if floating and weight.shape[0] == weight.shape[1] * groups == groups:
+        floating = x.dtype.kind == "f"
+        depthwise = weight.shape[0] == weight.shape[1] * groups == groups
+        # Pixels alone are one matrix already, which the BLAS multiplies as it lies.
+        self.is_single = x.dtype == weight.dtype == _FLOAT32 and not (
+            self.windows.are_pixels() and groups == 1
+        )
+        if self.is_single and not (depthwise and len(self.size) < 3):
+            self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
+            return _kernels.convolution(x, self._met(weight), bias, self.windows, groups)
+        if floating and depthwise:
             return self._depthwise(x, weight, bias)
         if floating and groups == 1:
             self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
@@ -124,6 +131,8 @@ class Convolution(Operation):
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if self.saved[2:]:
             grad_x, grad_weight, grad_bias = self._depthwise_backward(grads[0])
+        elif self.is_single and grads[0].dtype == _FLOAT32:
+            grad_x, grad_weight, grad_bias = self._single_backward(grads[0])
         elif self.groups == 1 and self.are_many_pixels:
             grad_x, grad_weight, grad_bias = self._of_pixels_backward(grads[0])
         elif self.groups == 1:
@@ -141,6 +150,16 @@ class Convolution(Operation):
         """Return the part of the weight that meets the image."""
         where: tuple[Any, ...] = (..., *self.taps)
         return weight if self.windows.kernel == weight.shape[2:] else weight[where]
+
+    def _single_backward(self, grad: Array) -> tuple[Array | None, ...]:
+        (weight, x), grad_x, grad_weight = self.saved, None, None
+        if weight is not None:
+            grad_x = _kernels.convolution_gradient(
+                grad, self._met(weight), None, self.windows, self.groups, self.size
+            )
+        if x is not None:
+            grad_weight = _kernels.convolution_weight_gradient(grad, x, self.windows, self.groups)
+        return grad_x, grad_weight, total_but_channels(grad) if self.needs[2] else None
 
     def _of_columns_backward(self, grad_y: Array) -> tuple[Array | None, ...]:
         weight, columns = self.saved
@@ -287,13 +306,12 @@ def _run_by_blocks(
     products.run([functools.partial(fill, *block) for block in blocks], images * length * each)
 
 
-def _filters(weight: Array) -> Array:
-    """``(N, C, *kernel)`` as a matrix ``(N, K * C)``, the channels last."""
+def _filters(weight: Array) -> Array:  # (N, C, *kernel) as (N, K * C)
     return _kernels.channels_last(weight).reshape(len(weight), -1)
 
 
-def _per_channel(values: Array, ndim: int) -> Array:
-    return values.reshape(-1, *(1,) * (ndim - 2))
+def _first(size: tuple[int, ...]) -> Any:
+    return (..., *map(slice, size))
 
 
 class ConvTranspose(Operation):
@@ -341,17 +359,21 @@ class ConvTranspose(Operation):
         self.windows = Windows.make(kernel, stride, padding, dilation)
         self.groups, self.input_size = groups, x.shape[2:]
         self.save(weight, x if self.needs[1] else None)
+        if x.dtype == weight.dtype == _FLOAT32:
+            return _kernels.convolution_gradient(x, weight, bias, self.windows, groups, size)
         matrix = weight.reshape(groups, weight.shape[0] // groups, -1)
         columns = matmul(matrix.swapaxes(1, 2), channels_first(x, groups))
         shape = (weight.shape[1] * groups, *kernel, x.shape[0], *x.shape[2:])
         y = np.ascontiguousarray(fold(columns.reshape(shape), self.windows, size))
         if bias is not None:
-            y += _per_channel(bias, y.ndim)
+            y += bias.reshape(-1, *(1,) * (y.ndim - 2))
         return y
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         weight, x = self.saved
         grad_x = grad_weight = grad_bias = None
+        if weight.dtype == grads[0].dtype == _FLOAT32:
+            return self._single_backward(grads[0])
         if self.needs[0] or self.needs[1]:
             columns = self._columns(grads[0]).reshape(self.groups, math.prod(weight.shape[1:]), -1)
         if self.needs[0]:
@@ -364,8 +386,15 @@ class ConvTranspose(Operation):
             grad_bias = total_but_channels(grads[0])
         return grad_x, grad_weight, grad_bias
 
+    def _single_backward(self, grad: Array) -> tuple[Array | None, ...]:
+        (weight, x), grad_x, grad_weight = self.saved, None, None
+        if self.needs[0]:  # output padding may make room for more windows than there are inputs
+            every = _kernels.convolution(grad, weight, None, self.windows, self.groups)
+            grad_x = every[_first(self.input_size)]
+        if x is not None:
+            grad_weight = _kernels.convolution_weight_gradient(x, grad, self.windows, self.groups)
+        return grad_x, grad_weight, total_but_channels(grad) if self.needs[2] else None
+
     def _columns(self, grad: Array) -> Array:
         """The windows of the gradient; output padding may make room for more than were used."""
-        columns = unfold(grad, self.windows)
-        used: tuple[Any, ...] = (..., *(slice(length) for length in self.input_size))
-        return columns[used]
+        return unfold(grad, self.windows)[_first(self.input_size)]

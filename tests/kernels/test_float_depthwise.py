@@ -68,9 +68,17 @@ def test_three_axes(kernel: str) -> None:
 @pytest.mark.parametrize("stride", [1, 3])
 def test_strips(kernel: str, n_threads: int, stride: int) -> None:
     """Planes that do not fit the scratch memory of a thread, and lines that do not."""
-    windows = Windows.make((3, 3), (stride, stride), (1, 1), (1, 1))
+    windows = Windows.make((2, 1), (stride, stride), (1, 0), (1, 1))
     for size in ((600, 450), (3, 90_000)):
-        check(numbers(1, 1, *size), numbers(1, 3, 3), windows)
+        x, weight = numbers(1, 1, *size), numbers(1, 2, 1)
+        expected = reference.depthwise(x, weight, None, windows)
+        assert_same_bits(expected, _kernels.depthwise(x, weight, None, windows))
+        assert_same_bits(
+            reference.depthwise_gradient(expected, weight, windows, size),
+            _kernels.depthwise_gradient(expected, weight, windows, size),
+        )
+    windows = Windows.make((2, 1), (7, stride), (1, 0), (1, 1))  # a step for 16 results
+    check(numbers(1, 1, *size), numbers(1, 2, 1), windows)
 
 
 def test_numbers_without_an_end(kernel: str) -> None:

@@ -209,6 +209,21 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
         lambda: _kernels.gradient_of_columns(reals(3, 20), reals(3, 20), reals(3), reals(3)),
         {"gradient_of_columns": (4, 5)},
     ),
+    "convolution": (
+        "windows",
+        lambda: _kernels.convolution(PIXELS, reals(4, 3, 3, 3), None, WINDOWS, 1),
+        {"convolve": (3,)},
+    ),
+    "convolution gradient": (
+        "windows",
+        lambda: _kernels.convolution_gradient(PIXELS, reals(3, 2, 3, 3), None, WINDOWS, 1, (6, 5)),
+        {"turn_filters": (1,), "convolve": (3,)},
+    ),
+    "convolution gradient of filters": (
+        "windows",
+        lambda: _kernels.convolution_weight_gradient(PIXELS, PIXELS, WINDOWS, 1),
+        {"convolve_weights": (2,)},
+    ),
     "depthwise": (
         "windows",
         lambda: _kernels.depthwise(PIXELS, reals(3, 3, 3), None, WINDOWS),

@@ -1,6 +1,9 @@
 """Windows of float images as rows of a matrix: as in :mod:`pyqref.numerics.windows`."""
 
 from .columns import multiply_columns as multiply_columns
+from .float_convolution import convolution as convolution
+from .float_convolution import convolution_gradient as convolution_gradient
+from .float_convolution import convolution_weight_gradient as convolution_weight_gradient
 from .float_depthwise import depthwise as depthwise
 from .float_depthwise import depthwise_gradient as depthwise_gradient
 from .float_depthwise import depthwise_weight_gradient as depthwise_weight_gradient
@@ -16,6 +19,9 @@ from .rows import unfold_rows as unfold_rows
 __all__ = [
     "channels_first",
     "channels_last",
+    "convolution",
+    "convolution_gradient",
+    "convolution_weight_gradient",
     "depthwise",
     "depthwise_gradient",
     "depthwise_weight_gradient",

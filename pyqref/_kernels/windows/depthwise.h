@@ -8,6 +8,7 @@
 
 #include "simd/partial.h"
 #include "simd/places.h"
+#include "windows/inline.h"
 
 /* Lines of inputs and of results, and how many floats from one to the next. What tap t meets begins
  * offsets[t] floats behind. */
@@ -20,10 +21,11 @@ typedef struct {
     float bias;
 } Lines;
 
+#define BLOCK_VECTORS 10
 /* `vectors` vectors of each of `lines` lines, the last of `left` floats, from `first` on. */
-static inline void depthwise_block(const Lines *l, const int lines, const int vectors,
-                                   ptrdiff_t line, ptrdiff_t first, ptrdiff_t left) {
-    f32v sum[4];
+TILE void depthwise_block(const Lines *l, const int lines, const int vectors,
+                          ptrdiff_t line, ptrdiff_t first, ptrdiff_t left) {
+    f32v sum[BLOCK_VECTORS];
     const float *x = l->x + line * l->x_line + first;
     float *out = l->out + line * l->out_line + first;
     for (int i = 0; i < lines * vectors; ++i) sum[i] = set_f32(l->bias);
@@ -32,8 +34,8 @@ static inline void depthwise_block(const Lines *l, const int lines, const int ve
         const float *at = x + l->offsets[t];
         for (int i = 0; i < lines; ++i) {
             for (int v = 0; v < vectors; ++v) {
-                const f32v product = mul_f32(load_f32(at + i * l->x_line + v * SIMD_LANES), w);
-                sum[i * vectors + v] = add_f32(sum[i * vectors + v], product);
+                const f32v met = load_f32(at + i * l->x_line + v * SIMD_LANES);
+                sum[i * vectors + v] = fma_f32(met, w, sum[i * vectors + v]);
             }
         }
     }
@@ -46,22 +48,38 @@ static inline void depthwise_block(const Lines *l, const int lines, const int ve
     }
 }
 
+/* `lines` lines, in blocks of about as many each, `most` at the most: enough sums that none waits for
+ * the one before it, and not more than registers hold. */
+TILE void depthwise_vectors(const Lines *l, const int vectors, const int most, ptrdiff_t lines,
+                            ptrdiff_t first, ptrdiff_t left) {
+    const ptrdiff_t cuts = (lines + most - 1) / most;
+    for (ptrdiff_t cut = 0; cut < cuts; ++cut) {
+        const ptrdiff_t line = cut * lines / cuts;
+        switch ((cut + 1) * lines / cuts - line) {
+            case 1: depthwise_block(l, 1, vectors, line, first, left); break;
+            case 2: depthwise_block(l, 2, vectors, line, first, left); break;
+            case 3: if (most >= 3) depthwise_block(l, 3, vectors, line, first, left); break;
+            case 4: if (most >= 4) depthwise_block(l, 4, vectors, line, first, left); break;
+            case 5: if (most >= 5) depthwise_block(l, 5, vectors, line, first, left); break;
+            case 6: if (most >= 6) depthwise_block(l, 6, vectors, line, first, left); break;
+            default: if (most >= 7) depthwise_block(l, 7, vectors, line, first, left);
+        }
+    }
+}
+
 /* Some lines of results; SIMD_LANES floats behind each line of inputs may be read. */
 static void depthwise_lines(const Lines *l, ptrdiff_t lines) {
     for (ptrdiff_t first = 0; first < l->width;) {
         const ptrdiff_t rest = l->width - first;
-        const int vectors = rest > 3 * SIMD_LANES ? 4 : rest > SIMD_LANES ? 2 : 1;
+        const ptrdiff_t all = (rest + SIMD_LANES - 1) / SIMD_LANES;
+        const ptrdiff_t vectors = all > 4 ? 4 : all;
         const ptrdiff_t most = vectors * SIMD_LANES;
         const ptrdiff_t left = (rest < most ? rest : most) - (vectors - 1) * SIMD_LANES;
-        ptrdiff_t line = 0;
-        if (vectors == 4) {
-            for (; line < lines; ++line) depthwise_block(l, 1, 4, line, first, left);
-        } else if (vectors == 2) {
-            for (; line + 2 <= lines; line += 2) depthwise_block(l, 2, 2, line, first, left);
-            for (; line < lines; ++line) depthwise_block(l, 1, 2, line, first, left);
-        } else {
-            for (; line + 4 <= lines; line += 4) depthwise_block(l, 4, 1, line, first, left);
-            for (; line < lines; ++line) depthwise_block(l, 1, 1, line, first, left);
+        switch (vectors) {
+            case 1: depthwise_vectors(l, 1, 7, lines, first, left); break;
+            case 2: depthwise_vectors(l, 2, 5, lines, first, left); break;
+            case 3: depthwise_vectors(l, 3, 3, lines, first, left); break;
+            default: depthwise_vectors(l, 4, 2, lines, first, left);
         }
         first += most;
     }
@@ -91,11 +109,11 @@ static void add_multiple(float *target, const float *x, float weight, ptrdiff_t 
     const f32v w = set_f32(weight);
     ptrdiff_t i = 0;
     for (; i + SIMD_LANES <= n; i += SIMD_LANES) {
-        store_f32(target + i, add_f32(load_f32(target + i), mul_f32(load_f32(x + i), w)));
+        store_f32(target + i, fma_f32(load_f32(x + i), w, load_f32(target + i)));
     }
     if (i < n) {
-        const f32v product = mul_f32(load_n_f32(x + i, n - i), w);
-        store_n_f32(target + i, add_f32(load_n_f32(target + i, n - i), product), n - i);
+        const f32v before = load_n_f32(target + i, n - i);
+        store_n_f32(target + i, fma_f32(load_n_f32(x + i, n - i), w, before), n - i);
     }
 }
 
@@ -109,12 +127,12 @@ static void add_products(float *places, const float *x, ptrdiff_t x_line, const 
         for (; i + PLACES <= n; i += PLACES) {
             for (int v = 0; v < PLACE_VECTORS; ++v) {
                 const ptrdiff_t at = i + v * SIMD_LANES;
-                sum[v] = add_f32(sum[v], mul_f32(load_f32(g + at), load_f32(x + at)));
+                sum[v] = fma_f32(load_f32(g + at), load_f32(x + at), sum[v]);
             }
         }
         for (int v = 0; v < PLACE_VECTORS && i < n; ++v, i += SIMD_LANES) {
             const ptrdiff_t left = n - i < SIMD_LANES ? n - i : SIMD_LANES;
-            sum[v] = add_f32(sum[v], mul_f32(load_n_f32(g + i, left), load_n_f32(x + i, left)));
+            sum[v] = fma_f32(load_n_f32(g + i, left), load_n_f32(x + i, left), sum[v]);
         }
     }
     for (int v = 0; v < PLACE_VECTORS; ++v) store_f32(places + v * SIMD_LANES, sum[v]);

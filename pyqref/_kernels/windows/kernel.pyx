@@ -6,9 +6,10 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
+from pyqref._kernels.cache cimport LINE
 from pyqref._kernels._outputs cimport OF_FLOAT32, OF_UINT8, require_output, require_rows
 from pyqref._kernels._parallel cimport Task, is_ending, parallel_for, useful_threads
-from pyqref._kernels.simd.primitives cimport SIMD_LANES
+from pyqref._kernels.simd.primitives cimport SIMD_LANES, load_f32, store_f32
 
 cdef extern from "simd/copy.h":
     void copy_bytes(uint8_t* target, const uint8_t* source, Py_ssize_t n) nogil
@@ -255,3 +256,9 @@ include "columns.pxi"
 include "maxima.pxi"
 # depthwise and its gradients
 include "depthwise.pxi"
+# convolve, the boxes of its images, and turn_filters
+include "convolution_boxes.pxi"
+include "convolution.pxi"
+include "turned.pxi"
+# convolve_weights
+include "convolution_weights.pxi"

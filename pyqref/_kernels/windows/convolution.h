@@ -1,0 +1,168 @@
+/* The tile of a convolution of floats: the order of numerics/float_convolution.py. The primitives of
+ * simd/ are included first. */
+#ifndef PYQREF_FLOAT_CONVOLUTION_H
+#define PYQREF_FLOAT_CONVOLUTION_H
+
+#include <stddef.h>
+
+#include "windows/inline.h"
+
+/* Outputs of a tile, and vectors of neighbouring positions: as many sums as registers hold. */
+#define OUTPUT_ROWS 6
+#if SIMD_LANES == 8
+#define POSITION_VECTORS 2
+#else
+#define POSITION_VECTORS 4
+#endif
+#define POSITIONS (POSITION_VECTORS * SIMD_LANES)
+
+/* Some terms of the sums of some outputs, whose weights are weight_row apart: term k is a weight
+ * times what lies offsets[k] floats behind a position. Sums of outputs are sums_row apart. */
+typedef struct {
+    const float *weight;
+    const float *bias; /* or NULL */
+    const ptrdiff_t *offsets;
+    ptrdiff_t weight_row, terms, sums_row;
+    int is_first; /* terms: their sums are added to the bias, or to 0 */
+} Terms;
+
+/* Add the products of all terms, added up in their order, to the sums. */
+TILE void add_tile(const Terms *t, const int rows, const int vectors, const float *x,
+                   float *sums) {
+    f32v sum[OUTPUT_ROWS][POSITION_VECTORS];
+    const float *weight = t->weight;
+    const ptrdiff_t row = t->weight_row;
+    for (int r = 0; r < rows; ++r) {
+        for (int v = 0; v < vectors; ++v) sum[r][v] = set_f32(0);
+    }
+    for (ptrdiff_t k = 0; k < t->terms; ++k) {
+        const float *at = x + t->offsets[k];
+        f32v given[POSITION_VECTORS];
+        for (int v = 0; v < vectors; ++v) given[v] = load_f32(at + v * SIMD_LANES);
+        for (int r = 0; r < rows; ++r) {
+            const f32v w = set_f32(weight[r * row + k]);
+            for (int v = 0; v < vectors; ++v) sum[r][v] = fma_f32(given[v], w, sum[r][v]);
+        }
+    }
+    for (int r = 0; r < rows; ++r) {
+        float *to = sums + r * t->sums_row;
+        const f32v first = set_f32(t->is_first && t->bias ? t->bias[r] : 0);
+        for (int v = 0; v < vectors; ++v, to += SIMD_LANES) {
+            store_f32(to, add_f32(t->is_first ? first : load_f32(to), sum[r][v]));
+        }
+    }
+}
+
+/* Tiles of POSITIONS positions: where each begins, and how many vectors it has. */
+typedef struct {
+    ptrdiff_t at;
+    int vectors;
+} Place;
+
+TILE void add_rows(const Terms *t, const int rows, const float *x, int vectors, float *sums) {
+    switch (vectors) {
+        case 1: add_tile(t, rows, 1, x, sums); break;
+#if POSITION_VECTORS > 2
+        case 2: add_tile(t, rows, 2, x, sums); break;
+        case 3: add_tile(t, rows, 3, x, sums); break;
+#endif
+        default: add_tile(t, rows, POSITION_VECTORS, x, sums);
+    }
+}
+
+/* All outputs of each tile: what it meets stays in the first cache, the weights in the second. */
+static void add_tiles(const Terms *terms, ptrdiff_t outputs, const float *x, const Place *places,
+                      ptrdiff_t count, float *sums) {
+    const ptrdiff_t cuts = (outputs + OUTPUT_ROWS - 1) / OUTPUT_ROWS;
+    const ptrdiff_t least = outputs / cuts, more = outputs % cuts;
+    Terms t = *terms;
+    for (ptrdiff_t i = 0; i < count; ++i) {
+        const float *at = x + places[i].at;
+        const int vectors = places[i].vectors;
+        float *to = sums + i * POSITIONS;
+        t.weight = terms->weight;
+        t.bias = terms->bias;
+        for (ptrdiff_t cut = 0; cut < cuts; ++cut) {  /* of about as many rows each */
+            const int rows = (int)(least + (cut < more));
+            switch (rows) {
+                case 1: add_rows(&t, 1, at, vectors, to); break;
+                case 2: add_rows(&t, 2, at, vectors, to); break;
+                case 3: add_rows(&t, 3, at, vectors, to); break;
+                case 4: add_rows(&t, 4, at, vectors, to); break;
+                case 5: add_rows(&t, 5, at, vectors, to); break;
+                default: add_rows(&t, OUTPUT_ROWS, at, vectors, to);
+            }
+            t.weight += rows * t.weight_row;
+            if (t.bias) t.bias += rows;
+            to += rows * t.sums_row;
+        }
+    }
+}
+
+/* Neighbouring positions: where inputs are that they meet, and how many. */
+typedef struct {
+    ptrdiff_t at, count;
+} Run;
+
+/* Add to sums of some terms, for `vectors` vectors of outputs, the products at all positions, added up
+ * in their order. A panel has the gradients of POSITIONS outputs for each position. */
+TILE void add_weight_tile(const float *panel, const Run *runs, ptrdiff_t count, const int rows,
+                          const int vectors, const float *x, const ptrdiff_t *offsets,
+                          float *sums) {
+    f32v sum[OUTPUT_ROWS][POSITION_VECTORS];
+    for (int r = 0; r < rows; ++r) {
+        for (int v = 0; v < vectors; ++v) sum[r][v] = set_f32(0);
+    }
+    for (; count > 0; --count, ++runs) {
+        const float *at[OUTPUT_ROWS];
+        for (int r = 0; r < rows; ++r) at[r] = x + runs->at + offsets[r];
+        for (ptrdiff_t i = 0; i < runs->count; ++i, panel += POSITIONS) {
+            f32v given[POSITION_VECTORS];
+            for (int v = 0; v < vectors; ++v) given[v] = load_f32(panel + v * SIMD_LANES);
+            for (int r = 0; r < rows; ++r) {
+                const f32v met = set_f32(at[r][i]);
+                for (int v = 0; v < vectors; ++v) sum[r][v] = fma_f32(given[v], met, sum[r][v]);
+            }
+        }
+    }
+    for (int r = 0; r < rows; ++r) {
+        for (int v = 0; v < vectors; ++v) {
+            float *to = sums + r * POSITIONS + v * SIMD_LANES;
+            store_f32(to, add_f32(load_f32(to), sum[r][v]));
+        }
+    }
+}
+
+TILE void add_weight_rows(const float *panel, const Run *runs, ptrdiff_t count, const int rows,
+                          int vectors, const float *x, const ptrdiff_t *offsets, float *sums) {
+    switch (vectors) {
+        case 1: add_weight_tile(panel, runs, count, rows, 1, x, offsets, sums); break;
+#if POSITION_VECTORS > 2
+        case 2: add_weight_tile(panel, runs, count, rows, 2, x, offsets, sums); break;
+        case 3: add_weight_tile(panel, runs, count, rows, 3, x, offsets, sums); break;
+#endif
+        default: add_weight_tile(panel, runs, count, rows, POSITION_VECTORS, x, offsets, sums);
+    }
+}
+
+/* All terms of one panel. */
+static void add_weight_tiles(const float *panel, const Run *runs, ptrdiff_t count, ptrdiff_t terms,
+                             int vectors, const float *x, const ptrdiff_t *offsets, float *sums) {
+    const ptrdiff_t cuts = (terms + OUTPUT_ROWS - 1) / OUTPUT_ROWS;
+    const ptrdiff_t least = terms / cuts, more = terms % cuts;
+    for (ptrdiff_t cut = 0; cut < cuts; ++cut) {
+        const int rows = (int)(least + (cut < more));
+        switch (rows) {
+            case 1: add_weight_rows(panel, runs, count, 1, vectors, x, offsets, sums); break;
+            case 2: add_weight_rows(panel, runs, count, 2, vectors, x, offsets, sums); break;
+            case 3: add_weight_rows(panel, runs, count, 3, vectors, x, offsets, sums); break;
+            case 4: add_weight_rows(panel, runs, count, 4, vectors, x, offsets, sums); break;
+            case 5: add_weight_rows(panel, runs, count, 5, vectors, x, offsets, sums); break;
+            default: add_weight_rows(panel, runs, count, OUTPUT_ROWS, vectors, x, offsets, sums);
+        }
+        offsets += rows;
+        sums += rows * POSITIONS;
+    }
+}
+
+#endif

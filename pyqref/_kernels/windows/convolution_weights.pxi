@@ -1,0 +1,165 @@
+# The gradient of the filters of a convolution of floats: included by kernel.pyx.
+#
+# A task has some channels of a group. It copies them image by image, as a convolution does, and
+# multiplies what each tap meets by the gradients of the results, RESULTS results at a time.
+
+cdef extern from "windows/convolution.h":
+    ctypedef struct Run:
+        Py_ssize_t at, count
+    void add_weight_tiles(
+        const float* panel, const Run* runs, Py_ssize_t count, Py_ssize_t terms, int vectors,
+        const float* x, const Py_ssize_t* offsets, float* sums
+    ) nogil
+
+cdef enum:
+    RESULTS = 256               # that are added up before the sum is added to those before
+    FEWEST_TERMS = 48           # of a task: for fewer, panels would be laid out too often
+
+
+cdef struct WeightGradient:
+    Convolution layer           # whose box is an image, and channels those of a task
+    const float* grad
+    float* out                  # (groups * outputs, channels * taps)
+    Py_ssize_t images, all_channels, chunks, length
+    Py_ssize_t panels           # of POSITIONS outputs
+
+
+cdef Py_ssize_t lay_runs(
+    const Convolution* p, Py_ssize_t first, Py_ssize_t count, Run* runs
+) noexcept nogil:
+    """Where the inputs of ``count`` results from ``first`` on are, line by line."""
+    cdef Py_ssize_t width = p.axes[2].out_size
+    cdef Py_ssize_t height = p.axes[1].out_size
+    cdef Py_ssize_t line = first // width
+    cdef Py_ssize_t x = first - line * width
+    cdef Py_ssize_t found = 0
+    while count > 0:
+        runs[found].at = line // height * p.plane + line % height * p.pitch + x
+        runs[found].count = min(width - x, count)
+        count -= runs[found].count
+        found += 1
+        line += 1
+        x = 0
+    return found
+
+
+cdef void add_block(
+    const WeightGradient* w, const float* grad, Py_ssize_t first, Py_ssize_t channels,
+    const float* copied, float* sums, float* panel, Run* runs
+) noexcept nogil:
+    """What some results of one image add to the sums of all outputs."""
+    cdef const Convolution* p = &w.layer
+    cdef Py_ssize_t count = min(<Py_ssize_t> RESULTS, w.length - first)
+    cdef Py_ssize_t terms = channels * p.taps
+    cdef Py_ssize_t lines = lay_runs(p, first, count, runs)
+    cdef Py_ssize_t i, outputs
+    for i in range(w.panels):
+        outputs = min(p.outputs - i * POSITIONS, <Py_ssize_t> POSITIONS)
+        if outputs < POSITIONS:
+            memset(panel, 0, count * POSITIONS * sizeof(float))
+        transpose_f32(
+            panel, POSITIONS, grad + i * POSITIONS * w.length + first, w.length, outputs, count
+        )
+        add_weight_tiles(
+            panel, runs, lines, terms, <int> ((outputs + SIMD_LANES - 1) // SIMD_LANES), copied,
+            p.offsets, sums + i * terms * POSITIONS,
+        )
+
+
+cdef void weight_gradient_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """Some channels of one group, for all of its outputs."""
+    cdef const WeightGradient* w = <const WeightGradient*> context
+    cdef const Convolution* p = &w.layer
+    cdef Py_ssize_t group = index // w.chunks
+    cdef Py_ssize_t channel = index % w.chunks * p.channels
+    cdef Py_ssize_t channels = min(p.channels, w.all_channels - channel)
+    cdef Py_ssize_t terms = channels * p.taps
+    cdef Py_ssize_t size = p.axes[0].size * p.axes[1].size * p.axes[2].size
+    cdef float* copied = scratch_of(p, thread)
+    cdef float* panel = copied + p.copied
+    cdef float* sums = panel + RESULTS * POSITIONS
+    cdef Run* runs = <Run*> (sums + w.panels * p.channels * p.taps * POSITIONS)
+    cdef Py_ssize_t image, first, i, o
+    cdef const float* x
+    cdef float* out
+    cdef Box box
+    for i in range(3):
+        box.first[i], box.count[i] = 0, p.axes[i].out_size
+    memset(sums, 0, w.panels * terms * POSITIONS * sizeof(float))
+    for image in range(w.images):
+        x = p.x + ((image * p.groups + group) * w.all_channels + channel) * size
+        for i in range(channels):
+            copy_box(p, x + i * size, &box, copied + i * p.channel)
+        for i in range((w.length + RESULTS - 1) // RESULTS):
+            if is_ending():
+                return
+            add_block(
+                w, w.grad + (image * p.groups + group) * p.outputs * w.length, i * RESULTS,
+                channels, copied, sums, panel, runs,
+            )
+    out = w.out + group * p.outputs * w.all_channels * p.taps + channel * p.taps
+    for i in range(w.panels):
+        first = i * POSITIONS
+        for o in range(first, min(first + POSITIONS, p.outputs)):
+            x = sums + first * terms + o - first
+            gather(out + o * w.all_channels * p.taps, x, POSITIONS, terms)
+
+
+def convolve_weights(
+    cnp.ndarray grad, cnp.ndarray x, cnp.ndarray out, tuple axes, Py_ssize_t groups, int n_threads
+):
+    """Fill ``out (outputs, channels / groups, taps)``, the gradient of the filters.
+
+    ``grad (N, outputs, *count)`` and ``x (N, channels, *size)`` are float32, contiguous and not
+    empty, with three spatial axes; ``axes`` is as for :func:`convolve`.
+    """
+    cdef WeightGradient w
+    cdef Convolution* p = &w.layer
+    cdef cnp.npy_intp[3] shape = [
+        cnp.PyArray_DIM(grad, 1), cnp.PyArray_DIM(x, 1) // groups, 1
+    ]
+    cdef Py_ssize_t axis, most
+    memset(&w, 0, sizeof(WeightGradient))
+    fill_axes(p.axes, x, axes)
+    w.length = 1
+    for axis in range(3):
+        shape[2] *= p.axes[axis].kernel
+        p.axes[axis].box = p.axes[axis].out_size
+        w.length *= p.axes[axis].out_size
+    require_output("out", out, OF_FLOAT32, 3, shape)
+    p.x, w.grad = <const float*> cnp.PyArray_DATA(x), <const float*> cnp.PyArray_DATA(grad)
+    w.out = <float*> cnp.PyArray_DATA(out)
+    w.images, w.all_channels = cnp.PyArray_DIM(x, 0), shape[1]
+    p.groups, p.outputs, p.taps = groups, shape[0] // groups, shape[2]
+    w.panels = (p.outputs + POSITIONS - 1) // POSITIONS
+    n_threads = useful_threads(
+        <double> w.images * w.length * shape[0] * shape[1] * shape[2], PRODUCTS_PER_THREAD,
+        n_threads,
+    )
+    # As many channels as are copied at a time, but so few that every thread has some.
+    p.channels = 1
+    most = BOX // floats_of_box(p, True)
+    if n_threads > 1 and groups < 2 * n_threads:
+        most = min(most, w.all_channels * groups // (2 * n_threads))
+    p.channels = min(
+        max(most, (FEWEST_TERMS + p.taps - 1) // p.taps, <Py_ssize_t> 1), w.all_channels
+    )
+    w.chunks = (w.all_channels + p.channels - 1) // p.channels
+    p.channels = (w.all_channels + w.chunks - 1) // w.chunks
+    p.copied = floats_of_box(p, True) // 16 * 16 + 16
+    # A panel, the sums, and then the runs, of which there are at most as many as results.
+    p.buffer = (
+        p.copied + RESULTS * POSITIONS + w.panels * p.channels * p.taps * POSITIONS
+        + RESULTS * sizeof(Run) // sizeof(float) + 16
+    )
+    p.offsets = <Py_ssize_t*> malloc(p.channels * p.taps * sizeof(Py_ssize_t))
+    p.scratch = <float*> malloc(p.buffer * n_threads * sizeof(float))
+    if p.offsets == NULL or p.scratch == NULL:
+        free(p.offsets)
+        free(p.scratch)
+        raise MemoryError()
+    with nogil:
+        fill_offsets(p)
+        parallel_for(weight_gradient_task, &w, groups * w.chunks, n_threads)
+        free(p.offsets)
+        free(p.scratch)
