@@ -1,0 +1,69 @@
+"""The types that signatures name: one home for those that many files share.
+
+A file may name a type that is defined above it: ``add`` takes a ``Tensor``, and the class
+``Tensor`` is made of ``add``. Only type checkers follow the imports below, so the floors of the
+house hold at run time, where ``typing.get_type_hints`` reads such a type as ``Any``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+import numpy as np
+
+from .dtypes import device as _device
+from .dtypes import dtype as Dtype
+from .dtypes import layout as Layout
+from .dtypes import memory_format as MemoryFormat
+from .dtypes import qscheme as QScheme
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from .fx.graph import Graph
+    from .fx.graph_module import GraphModule
+    from .fx.node import Node
+    from .nn.modules.module import Module
+    from .tensor.generator import Generator
+    from .tensor.parameter import Parameter
+    from .tensor.quantized.tensor import QuantizedTensor
+    from .tensor.tensor import Tensor
+else:
+    Self = Graph = GraphModule = Node = Module = Generator = Parameter = Any
+    QuantizedTensor = Tensor = Any
+
+__all__ = [
+    "Array",
+    "Device",
+    "Dtype",
+    "Flag",
+    "Generator",
+    "Graph",
+    "GraphModule",
+    "Ints",
+    "Layout",
+    "MemoryFormat",
+    "Module",
+    "Node",
+    "Number",
+    "Parameter",
+    "QScheme",
+    "QuantizedTensor",
+    "Self",
+    "Tensor",
+    "TensorOrNumber",
+]
+
+#: Elements without a place in a graph.
+Array: TypeAlias = np.ndarray[Any, Any]
+#: A number of Python (``bool`` and ``int`` are ``float`` to a type checker) or of NumPy.
+Number: TypeAlias = Union[float, np.number[Any], np.bool_]  # noqa: UP007 (read at run time)
+#: An operand: a tensor, or a number that stands for one of no dimension.
+TensorOrNumber: TypeAlias = Union[Tensor, Number]  # noqa: UP007
+#: One whole number for all axes, or one for each.
+Ints: TypeAlias = Union[int, Sequence[int]]  # noqa: UP007
+#: True or False, of Python or of NumPy.
+Flag: TypeAlias = Union[bool, np.bool_]  # noqa: UP007
+#: Where a tensor lies: always the processor; other places are named in order to be refused.
+Device: TypeAlias = Union[_device, str, int, None]  # noqa: UP007
