@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from .fx.graph_module import GraphModule
     from .fx.node import Node
     from .nn.modules.module import Module
+    from .tensor.base import TensorBase
     from .tensor.generator import Generator
     from .tensor.parameter import Parameter
     from .tensor.quantized.tensor import QuantizedTensor
     from .tensor.tensor import Tensor
 else:
     Self = Graph = GraphModule = Node = Module = Generator = Parameter = Any
-    QuantizedTensor = Tensor = Any
+    QuantizedTensor = Tensor = TensorBase = Any
 
 __all__ = [
     "Array",
@@ -52,6 +53,7 @@ __all__ = [
     "QuantizedTensor",
     "Self",
     "Tensor",
+    "TensorBase",
     "TensorOrNumber",
 ]
 
