@@ -8,6 +8,7 @@ house hold at run time, where ``typing.get_type_hints`` reads such a type as ``A
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
@@ -42,6 +43,7 @@ __all__ = [
     "Generator",
     "Graph",
     "GraphModule",
+    "Index",
     "Ints",
     "Layout",
     "MemoryFormat",
@@ -65,6 +67,10 @@ Number: TypeAlias = Union[float, np.number[Any], np.bool_]  # noqa: UP007 (read 
 TensorOrNumber: TypeAlias = Union[Tensor, Number]  # noqa: UP007
 #: One whole number for all axes, or one for each.
 Ints: TypeAlias = Union[int, Sequence[int]]  # noqa: UP007
+#: What stands in the brackets of ``tensor[index]``.
+Index: TypeAlias = Union[  # noqa: UP007
+    int, slice, Tensor, Array, Sequence[Any], np.integer[Any], EllipsisType, None
+]
 #: True or False, of Python or of NumPy.
 Flag: TypeAlias = Union[bool, np.bool_]  # noqa: UP007
 #: Where a tensor lies: always the processor; other places are named in order to be refused.
