@@ -7,9 +7,9 @@ house hold at run time, where ``typing.get_type_hints`` reads such a type as ``A
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
 import numpy as np
 
@@ -40,6 +40,7 @@ __all__ = [
     "Device",
     "Dtype",
     "Flag",
+    "Function",
     "Generator",
     "Graph",
     "GraphModule",
@@ -50,21 +51,29 @@ __all__ = [
     "Module",
     "Node",
     "Number",
+    "Operand",
     "Parameter",
     "QScheme",
     "QuantizedTensor",
     "Self",
+    "Shape",
     "Tensor",
     "TensorBase",
     "TensorOrNumber",
 ]
 
+#: What a decorator takes and gives back, with its signature.
+Function = TypeVar("Function", bound=Callable[..., Any])
 #: Elements without a place in a graph.
 Array: TypeAlias = np.ndarray[Any, Any]
 #: A number of Python (``bool`` and ``int`` are ``float`` to a type checker) or of NumPy.
 Number: TypeAlias = Union[float, np.number[Any], np.bool_]  # noqa: UP007 (read at run time)
 #: An operand: a tensor, or a number that stands for one of no dimension.
 TensorOrNumber: TypeAlias = Union[Tensor, Number]  # noqa: UP007
+#: What an operator such as ``+`` takes beside a tensor.
+Operand: TypeAlias = Union[TensorOrNumber, Array]  # noqa: UP007
+#: The lengths of all axes.
+Shape: TypeAlias = Sequence[int]
 #: One whole number for all axes, or one for each.
 Ints: TypeAlias = Union[int, Sequence[int]]  # noqa: UP007
 #: What stands in the brackets of ``tensor[index]``.

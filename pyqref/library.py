@@ -175,7 +175,7 @@ def custom_op(
     device_types: Any = None,
     schema: str | None = None,
     tags: Any = None,
-) -> Any:
+) -> Callable[..., Any]:
     """As :func:`register`, under the name that ``torch.library`` has for it.
 
     Parameters
@@ -199,7 +199,7 @@ def custom_op(
     return register(name, fn)
 
 
-def register_fake(op: Any, func: Any = None, /, **options: Any) -> Any:
+def register_fake(op: str, func: Any = None, /, **options: Any) -> Callable[..., Any]:
     """The function itself: shapes come from calls, so nobody asks it for them.
 
     Examples

@@ -214,7 +214,7 @@ def get_default_device() -> device_:
     return device_("cpu")
 
 
-def set_default_tensor_type(t: Any) -> None:
+def set_default_tensor_type(t: str) -> None:
     """As :func:`~pyqref.set_default_dtype`, by the name of a type of tensors.
 
     Examples

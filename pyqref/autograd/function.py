@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._typing import TensorOrNumber
 from ..tape import Array, Edge, Operation, is_grad_enabled, no_grad
 from ..tensor.base import TensorBase, wrap
 from ..tensor.dispatch import mark_view
@@ -162,7 +163,7 @@ class Function:
         raise RuntimeError("a Function must define backward, as a staticmethod")
 
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+    def apply(cls, *args: TensorOrNumber, **kwargs: Any) -> Any:
         """Run ``forward`` and record it."""
         ctx = FunctionCtx()
         edges = tuple(a._edge() if isinstance(a, TensorBase) else None for a in args)

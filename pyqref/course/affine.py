@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Array
 from .arrays import float32, int8, uint8
 from .exercise import Case, Exercise, Mistake
 from .wrong import half_away, half_up, right, saturate, wrap
@@ -16,7 +17,7 @@ __all__ = ["DEQUANTIZE", "QUANTIZE", "QUANTIZE_PER_CHANNEL"]
 INT8, UINT8 = (-128, 127), (0, 255)
 
 
-def quantize(x: Any, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Any:
+def quantize(x: Array, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Array:
     """Solution."""
     return saturate(right(x / scale + zero_point), quant_min, quant_max)
 
@@ -121,12 +122,12 @@ QUANTIZE = Exercise(
 )
 
 
-def dequantize(q: Any, scale: float, zero_point: int) -> Any:
+def dequantize(q: Array, scale: float, zero_point: int) -> Array:
     """Solution."""
     return (q.astype(np.int64) - zero_point) * scale
 
 
-def in_eight_bits(q: Any, scale: float, zero_point: int) -> Any:
+def in_eight_bits(q: Array, scale: float, zero_point: int) -> Array:
     """The difference wraps around."""
     return wrap(q.astype(np.int64) - zero_point, int(np.iinfo(q.dtype).min)) * scale
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -126,7 +126,7 @@ class Neighbours(Matcher):
         return names[place - 1] if place else None
 
 
-def by(matcher: type[Matcher]) -> Any:
+def by(matcher: type[Matcher]) -> Callable[..., Any]:
     """A matcher as the function that is asked for."""
     return lambda graph, patterns: matcher(graph, patterns).matches()
 

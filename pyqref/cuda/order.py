@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from .._typing import Device
+
 __all__ = [
     "Event",
     "Stream",
@@ -22,7 +24,7 @@ __all__ = [
 ]
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: Device = None) -> None:
     """All work is done when an operation returns, so there is nothing to wait for.
 
     Examples
@@ -98,7 +100,7 @@ class Stream:
     >>> pyqref.cuda.current_stream().synchronize()
     """
 
-    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
+    def __init__(self, device: Device = None, priority: int = 0, **kwargs: Any) -> None:
         self.priority = priority
 
     def synchronize(self) -> None:
@@ -124,7 +126,7 @@ class Stream:
 _STREAM = Stream()
 
 
-def current_stream(device: Any = None) -> Stream:
+def current_stream(device: Device = None) -> Stream:
     """The one stream.
 
     Examples
@@ -136,7 +138,7 @@ def current_stream(device: Any = None) -> Stream:
     return _STREAM
 
 
-def default_stream(device: Any = None) -> Stream:
+def default_stream(device: Device = None) -> Stream:
     """The one stream.
 
     Examples

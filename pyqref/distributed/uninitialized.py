@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from .._typing import Tensor
+
 __all__ = [
     "all_gather",
     "all_reduce",
@@ -26,7 +28,7 @@ def _no_group(name: str) -> NoReturn:
     raise ValueError(f"distributed.{name}: there is no process group: {_ADVICE}")
 
 
-def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> None:
+def init_process_group(backend: str | None = None, *args: Any, **kwargs: Any) -> None:
     """Refused: pyqref runs in one process.
 
     Examples
@@ -96,7 +98,7 @@ def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -
     _no_group("barrier")
 
 
-def all_reduce(tensor: Any, op: Any = None, group: Any = None, async_op: bool = False) -> None:
+def all_reduce(tensor: Tensor, op: Any = None, group: Any = None, async_op: bool = False) -> None:
     """Refused: there is no group.
 
     Examples
@@ -110,7 +112,7 @@ def all_reduce(tensor: Any, op: Any = None, group: Any = None, async_op: bool = 
     _no_group("all_reduce")
 
 
-def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool = False) -> None:
+def all_gather(tensor_list: Any, tensor: Tensor, group: Any = None, async_op: bool = False) -> None:
     """Refused: there is no group.
 
     Examples
@@ -124,7 +126,9 @@ def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool 
     _no_group("all_gather")
 
 
-def broadcast(tensor: Any, src: Any = None, group: Any = None, async_op: bool = False) -> None:
+def broadcast(
+    tensor: Tensor, src: int | None = None, group: Any = None, async_op: bool = False
+) -> None:
     """Refused: there is no group.
 
     Examples
@@ -139,7 +143,11 @@ def broadcast(tensor: Any, src: Any = None, group: Any = None, async_op: bool = 
 
 
 def reduce(
-    tensor: Any, dst: Any = None, op: Any = None, group: Any = None, async_op: bool = False
+    tensor: Tensor,
+    dst: int | None = None,
+    op: Any = None,
+    group: Any = None,
+    async_op: bool = False,
 ) -> None:
     """Refused: there is no group.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from .._typing import Module
 from .code import PythonCode, TransformCode, generate
 from .lint import check, reaches
 from .naming import Namespace, node_name
@@ -79,7 +80,9 @@ class Graph:
     Source: documentation of ``torch.fx.Graph``.
     """
 
-    def __init__(self, owning_module: Any = None, tracer_cls: Any = None) -> None:
+    def __init__(
+        self, owning_module: Module | None = None, tracer_cls: type[Any] | None = None
+    ) -> None:
         self.owning_module = owning_module
         self._tracer_cls = tracer_cls
         self._root = Node(self, "", "placeholder", "")
@@ -152,7 +155,7 @@ class Graph:
         return node
 
     def placeholder(
-        self, name: str, type_expr: Any = None, default_value: Any = inspect.Signature.empty
+        self, name: str, type_expr: Any = None, default_value: type[Any] = inspect.Signature.empty
     ) -> Node:
         """An input; ``*name`` and ``**name`` take the remaining arguments."""
         args = () if default_value is inspect.Signature.empty else (default_value,)
@@ -205,7 +208,7 @@ class Graph:
         """Call a function."""
         return self.create_node("call_function", the_function, args, kwargs, name, type_expr)
 
-    def output(self, result: Any, type_expr: Any = None) -> Node:
+    def output(self, result: Sequence[Node] | Node, type_expr: Any = None) -> Node:
         """The result: a node or nested tuples, lists and dicts of nodes."""
         return self.create_node("output", "output", (result,), type_expr=type_expr)
 

@@ -139,7 +139,7 @@ class GraphModule(Module):
 
     # Submodules
 
-    def add_submodule(self, target: str, m: Any) -> bool:
+    def add_submodule(self, target: str, m: Module) -> bool:
         """Install a module under a path, making empty modules on the way.
 
         Returns

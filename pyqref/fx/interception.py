@@ -126,7 +126,7 @@ class Intercepted:
         return stand_in.record_function(self.function, args, kwargs)
 
 
-def plain(function: Any) -> Any:
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with its own code, for looking at its signature or text."""
     with _lock:
         found = next((each for each in _installed if each.function is function), None)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._typing import Graph
 from .immutable_collections import immutable_dict, immutable_list
 from .naming import qualified_name
 from .operator_schemas import ArgsKwargsPair, normalize_function, normalize_module
@@ -117,7 +118,7 @@ class Node:
 
     def __init__(
         self,
-        graph: Any,
+        graph: Graph,
         name: str,
         op: str,
         target: Any,

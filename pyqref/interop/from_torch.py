@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from pyqref import nn
+from pyqref._typing import Module
 from pyqref.tensor import Parameter, get_rng_state, set_rng_state
 
 from .arrays import is_torch, is_wider, to_value
@@ -56,7 +57,7 @@ class UnsupportedError(TypeError):
         super().__init__(f"from_torch cannot take over {len(problems)} part(s):\n{table}")
 
 
-def from_torch(module: Any) -> Any:
+def from_torch(module: Module) -> Any:
     """Make a model of this package from a model of ``torch``: float, prepared or quantized.
 
     Layers become the layers of the same name, containers are rebuilt child by child. Modules

@@ -59,7 +59,7 @@ class Step:
     kwargs: Mapping[str, Any] = None  # type: ignore[assignment]
     forget: tuple[str, ...] = ()
 
-    def run(self, module: Module, results: Mapping[str, Any]) -> Any:
+    def run(self, module: Module, results: Mapping[str, Any]) -> int:
         """The result, given those of the steps before."""
         args = substitute(self.args, results)
         kwargs = substitute(dict(self.kwargs or {}), results)
@@ -117,7 +117,7 @@ class Program:
     steps: tuple[Step, ...]
     output: Any
 
-    def run(self, module: Module, inputs: Mapping[str, Any]) -> Any:
+    def run(self, module: Module, inputs: Mapping[str, Any]) -> int:
         """The output, given the inputs by name."""
         results = dict(inputs)
         for step in self.steps:

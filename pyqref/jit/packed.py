@@ -33,7 +33,7 @@ def describe_packed(packed: Any) -> dict[str, Any] | None:
         return {"kind": "linear_float16", "weight": packed.weight, "bias": packed.bias_tensor}
     if not isinstance(packed, (PackedLinear, PackedConv)):
         return None
-    described = {
+    described: dict[str, Any] = {
         "weight": packed.weight,
         "bias": packed.bias_tensor,
         "engine": packed.engine,

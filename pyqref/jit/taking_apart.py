@@ -181,7 +181,7 @@ class ModuleFlattener(Flattener):
             )
 
 
-def require_scripted(model: Any) -> None:
+def require_scripted(model: Module) -> None:
     """Raise unless a model has been scripted or traced."""
     if isinstance(model, ScriptModule):
         return

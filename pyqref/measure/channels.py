@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Tensor
 from ..tensor import QuantizedTensor
 from .noise import numbers
 
@@ -44,7 +45,7 @@ def channel_error(weight: Any, quantized: Any, *, axis: int = 0) -> Array:
     return 100 * root_mean_square(exact - rounded) / root_mean_square(exact)
 
 
-def channel_bound(weight: Any, quantized: QuantizedTensor, *, axis: int = 0) -> Array:
+def channel_bound(weight: Tensor, quantized: QuantizedTensor, *, axis: int = 0) -> Array:
     r"""Half a step of each channel, in percent of the channel's root mean square.
 
     .. math:: 100\, \frac{s_c / 2}{\sqrt{\sum_i w_{c,i}^2 / n}}

@@ -6,6 +6,7 @@ was.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ def integers_of(dtype: Dtype) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
-def require_loaded_scale(state_dict: Any, key: str) -> None:
+def require_loaded_scale(state_dict: Mapping[str, Any], key: str) -> None:
     """Raise unless an entry, if it is there, holds scales: positive and finite numbers.
 
     Examples

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._typing import Self
 from ..tensor.base import TensorBase
 from ..tensor.parameter import Parameter as Parameter
 from ..tensor.tensor import Tensor
@@ -40,7 +41,7 @@ class Buffer(metaclass=_BufferType):
 
     persistent: bool
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Self:
         tensor = (Tensor() if data is None else data).detach()
         tensor._is_buffer = True
         tensor.persistent = persistent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._typing import Device, Dtype, Self
 from ..tensor.base import leaf
 from ..tensor.creation import empty
 from ..tensor.parameter import Parameter
@@ -12,7 +13,7 @@ from ..tensor.tensor import Tensor
 __all__ = ["UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
 
-def is_lazy(param: Any) -> bool:
+def is_lazy(param: Tensor) -> bool:
     """Whether a parameter or buffer has no shape yet."""
     return isinstance(param, UninitializedTensorMixin)
 
@@ -79,10 +80,12 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
     cls_to_become = Parameter
 
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Self:
         return super().__new__(cls, empty(0, device=device, dtype=dtype), requires_grad)
 
-    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self, requires_grad: bool = True, device: Device = None, dtype: Dtype | None = None
+    ) -> None:
         Tensor.__init__(self)
 
 
@@ -105,7 +108,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         device: Any = None,
         dtype: Any = None,
         persistent: bool = True,
-    ) -> Any:
+    ) -> Self:
         made = leaf(cls, empty(0, device=device, dtype=dtype)._array)
         made.persistent = persistent
         made._is_buffer = True

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pyqref._typing import Array, Number
+
 from .rounding import fma32
 from .types import FloatArray
 
@@ -101,7 +103,7 @@ def bin_range(low: float, high: float) -> tuple[Any, Any]:
     return min(first - one, below), max(last + one, above)
 
 
-def fits_float32(first: Any, last: Any, bins: int) -> bool:
+def fits_float32(first: Number, last: Number, bins: int) -> bool:
     """Whether no product of ``eq-histogram-bin`` overflows float32."""
     return (float(last) - float(first)) * bins < FLOAT32_MAX
 
@@ -144,7 +146,7 @@ def _linspace32(first: np.float32, last: np.float32, steps: int) -> FloatArray:
 
 
 def merge_histogram(
-    histogram: Histogram | None, x: Any, bins: int, upsample_rate: int
+    histogram: Histogram | None, x: Array, bins: int, upsample_rate: int
 ) -> Histogram:
     r"""Add a batch to a histogram, widening its range where the batch needs it.
 

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .._typing import Device, Tensor
 from ..dtypes import int64
 from ..nn.modules.batchnorm import BatchNormBase
 from ..nn.modules.module import Module
@@ -127,7 +128,7 @@ class AveragedModel(Module):
     def __init__(
         self,
         model: Module,
-        device: Any = None,
+        device: Device = None,
         avg_fn: Callable[[Any, Any, Any], Any] | None = None,
         multi_avg_fn: Callable[[list[Any], list[Any], Any], None] | None = None,
         use_buffers: bool = False,
@@ -149,7 +150,8 @@ class AveragedModel(Module):
 
     def update_parameters(self, model: Module) -> None:
         """Take the parameters of the model into the averages."""
-        averages, values = list(self.module.parameters()), list(model.parameters())
+        averages: list[Tensor] = list(self.module.parameters())
+        values: list[Tensor] = list(model.parameters())
         if self.use_buffers:
             averages = list(itertools.chain(averages, self.module.buffers()))
             values = list(itertools.chain(values, model.buffers()))
@@ -173,7 +175,7 @@ class AveragedModel(Module):
             self.n_averaged.add_(1)
 
 
-def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+def update_bn(loader: Iterable[Any], model: Module, device: Device = None) -> None:
     """Compute the running moments of all batch normalizations anew, in one pass over data.
 
     Parameters

@@ -175,7 +175,7 @@ class profile:
         """The sum of all."""
         return self._events.total_average()
 
-    def export_chrome_trace(self, path: Any) -> None:
+    def export_chrome_trace(self, path: str) -> None:
         """Write the events to a file that ``chrome://tracing`` and Perfetto show."""
         self._events.export_chrome_trace(path)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from .._typing import Number
 from .elementwise import Binary, shape_of
 from .operation import Array, Operation, unbroadcast
 
@@ -53,7 +52,7 @@ class Minimum(_Extremum):
 class Clamp(Operation):
     """``min(max(a, low), high)``; the gradient passes where ``low <= a <= high``."""
 
-    def forward(self, a: Array, low: Any, high: Any) -> Array:
+    def forward(self, a: Array, low: Number | Array | None, high: Number | Array | None) -> Array:
         result = a
         if low is not None:
             result = np.maximum(result, low)

@@ -130,7 +130,7 @@ class inference_mode(_GradMode):
     False
     """
 
-    def __new__(cls, mode: Any = True) -> Any:
+    def __new__(cls, mode: bool = True) -> Any:
         if callable(mode):
             return super().__new__(cls, mode)
         return super().__new__(cls)

@@ -114,7 +114,7 @@ def as_integer(value: Any, name: str, least: int | None = None) -> int:
     return int(value)
 
 
-def as_flag(value: Any, name: str) -> bool:
+def as_flag(value: bool, name: str) -> bool:
     """``value`` as True or False: those, 0 or 1, or a tensor or array with one of them.
 
     Raises
@@ -130,7 +130,7 @@ def as_flag(value: Any, name: str) -> bool:
     return bool(single)
 
 
-def refused_number(value: Any) -> str:
+def refused_number(value: str) -> str:
     """:func:`described`, with what to do with a quantized tensor where numbers are wanted.
 
     Examples

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from .._typing import Ints, Tensor
 from ..tape.indexing import Slice
 from ..tape.shape import Cat, Stack
 from .aliases import alias
@@ -17,6 +18,7 @@ from .base import TensorBase
 from .dispatch import apply
 from .foreign import refuse_foreign
 from .memory import require_memory
+from .meshes import meshgrid
 from .promotion import promote
 from .shape import expand, narrow, reshape, select
 from .wrong_arguments import explain_errors
@@ -36,7 +38,6 @@ __all__ = [
     "concat",
     "dstack",
     "hstack",
-    "meshgrid",
     "split",
     "split_with_sizes",
     "stack",
@@ -57,7 +58,7 @@ def _tensors(name: str, tensors: Any) -> list[Any]:
     return found
 
 
-def cat(tensors: Any, dim: int = 0) -> Any:
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Tensors one after another along ``dim``; the other lengths must agree.
 
     An empty tensor of shape (0,) is skipped, as in ``torch``.
@@ -99,7 +100,7 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     return apply(Cat, axis, *promote(*filled))
 
 
-def stack(tensors: Any, dim: int = 0) -> Any:
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Tensors of one shape along a new axis ``dim``.
 
     Examples
@@ -121,7 +122,7 @@ def stack(tensors: Any, dim: int = 0) -> Any:
     return apply(Stack, axis_of(dim, len(first) + 1), *promote(*tensors))
 
 
-def vstack(tensors: Any) -> Any:
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Stack as rows.
 
     Examples
@@ -133,7 +134,7 @@ def vstack(tensors: Any) -> Any:
     return cat([_as_rows(each) for each in _tensors("vstack", tensors)], 0)
 
 
-def hstack(tensors: Any) -> Any:
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join along the second axis (the first, for vectors).
 
     Examples
@@ -146,7 +147,7 @@ def hstack(tensors: Any) -> Any:
     return cat(tensors, 1 if tensors and tensors[0].ndim > 1 else 0)
 
 
-def dstack(tensors: Any) -> Any:
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join along the third axis.
 
     Examples
@@ -211,7 +212,7 @@ def _one_or_several(name: str, function: Callable[[Any], Any], tensors: tuple[An
     return tuple(map(function, _tensors(name, given)))
 
 
-def column_stack(tensors: Any) -> Any:
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Vectors as columns of a matrix, next to matrices.
 
     Examples
@@ -224,7 +225,7 @@ def column_stack(tensors: Any) -> Any:
     return cat([reshape(t, t.numel(), 1) if t.ndim < 2 else t for t in tensors], 1)
 
 
-def cartesian_prod(*tensors: Any) -> Any:
+def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of the elements of vectors, a row each; one vector is given back.
 
     Examples
@@ -240,7 +241,7 @@ def cartesian_prod(*tensors: Any) -> Any:
     return stack([reshape(each, -1) for each in meshgrid(*tensors)], 1)
 
 
-def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
+def split(input: Tensor, split_size_or_sections: Ints, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of ``split_size`` slices each (the last may be smaller), or of the lengths given.
 
     Examples
@@ -254,7 +255,8 @@ def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, .
     axis = axis_of(dim, input.ndim)
     if isinstance(split_size_or_sections, (tuple, list)):
         return split_with_sizes(input, split_size_or_sections, axis)
-    return _pieces(input, int(split_size_or_sections), axis)
+    size: Any = split_size_or_sections
+    return _pieces(input, int(size), axis)
 
 
 def _pieces(input: Any, size: int, axis: int) -> tuple[Any, ...]:
@@ -269,7 +271,7 @@ def _pieces(input: Any, size: int, axis: int) -> tuple[Any, ...]:
     return tuple([apply(Slice, input, (*before, slice(at, at + size))) for at in starts])
 
 
-def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
+def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Views of the lengths ``split_sizes``, which add up to the length of the axis.
 
     Examples
@@ -292,7 +294,7 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, .
     )
 
 
-def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most ``chunks`` views of equal length (the last may be smaller).
 
     Examples
@@ -313,7 +315,9 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     return _pieces(input, -(-shape[axis] // chunks), axis)
 
 
-def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
+def tensor_split(
+    input: Tensor, indices_or_sections: Ints | Tensor, dim: int = 0
+) -> tuple[Tensor, ...]:
     """Views whose lengths differ by one at most, or cut at the given indices.
 
     Examples
@@ -343,7 +347,7 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[An
     return tuple(narrow(input, axis, start, max(stop - start, 0)) for start, stop in pairwise(cuts))
 
 
-def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
+def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Every slice along ``dim``, as views without that axis.
 
     Examples
@@ -356,7 +360,7 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     return tuple(select(input, axis, index) for index in range(input._array.shape[axis]))
 
 
-def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """All tensors expanded to their common shape.
 
     Examples
@@ -367,33 +371,6 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     """
     shape = np.broadcast_shapes(*(each._array.shape for each in tensors))
     return tuple(expand(each, shape) for each in tensors)
-
-
-def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
-    """Grids of coordinates from vectors; ``indexing`` is ``"ij"`` or ``"xy"``.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> x, y = pyqref.tensor([1, 2]), pyqref.tensor([8, 9])
-    >>> rows, columns = pyqref.meshgrid(x, y, indexing="ij")
-    >>> rows.tolist(), columns.tolist()
-    ([[1, 1], [2, 2]], [[8, 9], [8, 9]])
-    """
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
-    if indexing not in ("ij", "xy"):
-        raise RuntimeError(f'meshgrid: indexing must be one of "xy" or "ij", got {indexing!r}')
-    swap = indexing == "xy" and len(tensors) > 1
-    ordered = [tensors[1], tensors[0], *tensors[2:]] if swap else list(tensors)
-    shape = tuple(each._array.size for each in ordered)
-    grids = [
-        expand(reshape(each, [-1 if i == axis else 1 for i in range(len(shape))]), shape)
-        for axis, each in enumerate(ordered)
-    ]
-    if swap:
-        grids[0], grids[1] = grids[1], grids[0]
-    return tuple(grids)
 
 
 explain_errors(globals(), quiet=False)

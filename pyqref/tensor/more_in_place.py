@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from .._typing import Tensor
 from ..tape.inverse_error_function import Erfinv
 from .diagonals import tril, triu
 from .dispatch import apply
@@ -24,7 +23,7 @@ __all__ = [
 ]
 
 
-def erfinv(input: Any) -> Any:
+def erfinv(input: Tensor) -> Tensor:
     """The number whose error function is each element, in [-1, 1]; nan outside.
 
     ``y`` with ``2 / sqrt(pi)`` times the integral of ``e**(-t**2)`` from 0 to ``y`` the element.

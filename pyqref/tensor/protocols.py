@@ -12,6 +12,7 @@ import numpy as np
 
 from .._insides.stack import caller
 from .._lazy import no_attribute
+from .._typing import Tensor
 from ..tape.memory import address, as_strided, storage_of
 from . import (
     arithmetic,
@@ -82,7 +83,7 @@ class Protocols(Description):
     def __hash__(self) -> builtins.int:
         return id(self)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if not self.is_leaf:
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
@@ -156,8 +157,8 @@ class Protocols(Description):
     __rlshift__ = reflected(logic.bitwise_left_shift)
     __rshift__ = operator(logic.bitwise_right_shift)
     __rrshift__ = reflected(logic.bitwise_right_shift)
-    __eq__ = operator(comparison.eq)
-    __ne__ = operator(comparison.ne)
+    __eq__ = operator(comparison.eq)  # type: ignore[assignment]
+    __ne__ = operator(comparison.ne)  # type: ignore[assignment]
     __lt__ = operator(comparison.lt)
     __le__ = operator(comparison.le)
     __gt__ = operator(comparison.gt)

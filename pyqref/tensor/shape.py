@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Ints, Shape, Tensor, TensorBase
 from ..tape import shape as operations
 from ..tape.indexing import Slice
-from .aliases import alias
+from .aliases import alias, same_elements
 from .arguments import as_integer
 from .axes import axes_of, axis_of, shape_argument
 from .base import ANY_TENSOR
@@ -61,7 +62,7 @@ def _resolved(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
     return tuple([numel // known if n == -1 else n for n in shape])
 
 
-def reshape(input: Any, *shape: Any) -> Any:
+def reshape(input: Any, *shape: Any) -> Tensor:
     """Another shape of the same elements; a view if possible, else a copy.
 
     Parameters
@@ -80,7 +81,7 @@ def reshape(input: Any, *shape: Any) -> Any:
     return apply(operations.Reshape, input, _resolved(shape_argument(shape), input._array.size))
 
 
-def view(input: Any, *shape: Any) -> Any:
+def view(input: Any, *shape: Ints) -> Tensor:
     """Another shape of the same memory; an error if the strides do not allow it."""
     if not isinstance(input, ANY_TENSOR):
         raise no_tensor("view", "input", input)
@@ -89,7 +90,7 @@ def view(input: Any, *shape: Any) -> Any:
     return apply(operations.View, input, _resolved(shape_argument(shape), input._array.size))
 
 
-def view_as(input: Any, other: Any) -> Any:
+def view_as(input: Any, other: Any) -> Tensor:
     """``input.view(other.shape)``."""
     require_tensor("view_as", "other", other)
     return view(input, tuple(other.shape))
@@ -102,7 +103,7 @@ def reshape_as(input: Any, other: Any) -> Any:
 
 
 @explains_errors
-def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Join the axes from ``start_dim`` to ``end_dim`` into one.
 
     Examples
@@ -124,7 +125,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     return reshape(input, (*shape[:start], joined, *shape[end + 1 :]))
 
 
-def ravel(input: Any) -> Any:
+def ravel(input: Tensor) -> Tensor:
     """All elements in a row.
 
     Examples
@@ -137,7 +138,7 @@ def ravel(input: Any) -> Any:
 
 
 @explains_errors
-def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+def unflatten(input: Tensor, dim: int, sizes: Shape) -> Tensor:
     """Split the axis ``dim`` into axes of lengths ``sizes``.
 
     Examples
@@ -154,7 +155,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     return view(input, (*shape[:axis], *inner, *shape[axis + 1 :]))
 
 
-def permute(input: Any, *dims: Any) -> Any:
+def permute(input: TensorBase, *dims: Ints) -> Tensor:
     """Axes in the order ``dims``.
 
     Examples
@@ -175,7 +176,7 @@ def permute(input: Any, *dims: Any) -> Any:
     return apply(operations.Permute, input, axes_of(order, ndim) if order else ())
 
 
-def transpose(input: Any, dim0: int, dim1: int) -> Any:
+def transpose(input: TensorBase, dim0: int, dim1: int) -> Tensor:
     """Exchange two axes.
 
     Examples
@@ -193,7 +194,7 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     return apply(operations.Permute, input, tuple(order))
 
 
-def t(input: Any) -> Any:
+def t(input: Any) -> Tensor:
     """Exchange the axes of a matrix; vectors and single numbers stay as they are.
 
     Examples
@@ -210,7 +211,7 @@ def t(input: Any) -> Any:
 
 
 @explains_errors
-def movedim(input: Any, source: Any, destination: Any) -> Any:
+def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Move axes to other places; the rest keep their order.
 
     Examples
@@ -235,7 +236,7 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
 
 
 @explains_errors
-def squeeze(input: Any, dim: Any = None, *more: int) -> Any:
+def squeeze(input: Tensor, dim: Any = None, *more: int) -> Tensor:
     """Drop axes of length 1: all of them, or those of ``dim`` and ``more``.
 
     Examples
@@ -250,7 +251,7 @@ def squeeze(input: Any, dim: Any = None, *more: int) -> Any:
     return apply(operations.Squeeze, input, tuple(a for a in candidates if shape[a] == 1))
 
 
-def unsqueeze(input: Any, dim: int) -> Any:
+def unsqueeze(input: Any, dim: int) -> Tensor:
     """Insert an axis of length 1 at ``dim``.
 
     Examples
@@ -265,7 +266,7 @@ def unsqueeze(input: Any, dim: int) -> Any:
 
 
 @explains_errors
-def expand(input: Any, *shape: Any) -> Any:
+def expand(input: Tensor, *shape: Ints) -> Tensor:
     """Repeat axes of length 1 without copying; -1 keeps a length."""
     wanted = shape_argument(shape)
     own = input._array.shape
@@ -294,7 +295,7 @@ def expand(input: Any, *shape: Any) -> Any:
     return apply(operations.Expand, input, tuple(full))
 
 
-def broadcast_to(input: Any, size: Any) -> Any:
+def broadcast_to(input: Tensor, size: Shape) -> Tensor:
     """``input.expand(size)``.
 
     Examples
@@ -313,7 +314,7 @@ def expand_as(input: Any, other: Any) -> Any:
 
 
 @explains_errors
-def select(input: Any, dim: int, index: int) -> Any:
+def select(input: Tensor, dim: int, index: int) -> Tensor:
     """The slice at ``index`` along ``dim``, which axis is dropped.
 
     Examples
@@ -335,7 +336,7 @@ def select(input: Any, dim: int, index: int) -> Any:
 
 
 @explains_errors
-def narrow(input: Any, dim: int, start: int, length: int) -> Any:
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """``length`` slices from ``start`` along ``dim``.
 
     Examples
@@ -353,7 +354,9 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
 
 
 @explains_errors
-def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+def as_strided(
+    input: Tensor, size: Shape, stride: Ints, storage_offset: int | None = None
+) -> Tensor:
     """A view by sizes, strides and offset, in elements of the storage.
 
     Examples
@@ -376,24 +379,5 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
 
 swapaxes, swapdims = alias(transpose, "swapaxes"), alias(transpose, "swapdims")
 moveaxis = alias(movedim, "moveaxis")
-
-
-def _same_elements(function: Any) -> Any:
-    """The in-place form of a view: the tensor itself takes the new shape."""
-
-    def changed(input: Any, *args: Any) -> Any:
-        result = function(input, *args)
-        input._array = result._array
-        if input.is_quantized:
-            input._quantizer = result._quantizer  # whose axis went with the channels
-        if not result.is_leaf:
-            input._goes_to = result._goes_to
-        return input
-
-    changed.__name__ = changed.__qualname__ = f"{function.__name__}_"
-    changed.__doc__ = f"In-place form of :func:`{function.__name__}`."
-    return changed
-
-
-squeeze_, unsqueeze_ = _same_elements(squeeze), _same_elements(unsqueeze)
-transpose_, t_ = _same_elements(transpose), _same_elements(t)
+squeeze_, unsqueeze_ = same_elements(squeeze), same_elements(unsqueeze)
+transpose_, t_ = same_elements(transpose), same_elements(t)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Dtype
 from . import (
     arranging,
     conversion,
@@ -18,6 +19,7 @@ from . import (
     creation_like,
     diagonals,
     extremes,
+    finding,
     gradient,
     histograms,
     indexing,
@@ -83,7 +85,7 @@ class Tensor(ElementwiseMethods, Protocols):
     tensor([2., 4.])
     """
 
-    def __new__(cls, *data: Any, dtype: Any = None) -> Any:
+    def __new__(cls, *data: Any, dtype: Dtype | None = None) -> Any:
         if len(data) == 1 and not isinstance(data[0], (int, np.integer)):
             value = data[0]
             array = creation._array_of(value, dtype or get_default_dtype())
@@ -181,7 +183,7 @@ class Tensor(ElementwiseMethods, Protocols):
     unbind = joining.unbind
 
     # indexing.py
-    argwhere = picking.argwhere
+    argwhere = finding.argwhere
     gather = picking.gather
     index_add = picking.index_add
     index_add_ = picking.index_add_
@@ -197,7 +199,7 @@ class Tensor(ElementwiseMethods, Protocols):
     masked_scatter = picking.masked_scatter
     masked_scatter_ = picking.masked_scatter_
     masked_select = picking.masked_select
-    nonzero = picking.nonzero
+    nonzero = finding.nonzero
     scatter = picking.scatter
     scatter_ = picking.scatter_
     scatter_add = picking.scatter_add
@@ -311,7 +313,7 @@ class Tensor(ElementwiseMethods, Protocols):
     nelement = Protocols.numel
 
     # defined for quantized tensors, see quantized/tensor.py
-    def dequantize(self) -> Any:
+    def dequantize(self) -> Tensor:
         """The tensor in float32; of a quantized tensor the real numbers it stands for."""
         if not self.dtype.is_floating_point:
             raise RuntimeError(f"dequantize: the tensor is not quantized, it is {self.dtype}")

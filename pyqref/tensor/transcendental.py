@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from .._typing import Tensor
 from ..tape import unary
 from ..tape.logit import Logit
 from .aliases import alias
@@ -43,7 +42,7 @@ __all__ = [
 ]
 
 
-def exp(input: Any) -> Any:
+def exp(input: Tensor) -> Tensor:
     """``e ** input``.
 
     Examples
@@ -55,7 +54,7 @@ def exp(input: Any) -> Any:
     return apply(unary.Exp, *to_floating(input))
 
 
-def expm1(input: Any) -> Any:
+def expm1(input: Tensor) -> Tensor:
     """``e ** input - 1``.
 
     Examples
@@ -67,7 +66,7 @@ def expm1(input: Any) -> Any:
     return apply(unary.Expm1, *to_floating(input))
 
 
-def log(input: Any) -> Any:
+def log(input: Tensor) -> Tensor:
     """Natural logarithm.
 
     Examples
@@ -79,7 +78,7 @@ def log(input: Any) -> Any:
     return apply(unary.Log, *to_floating(input))
 
 
-def log2(input: Any) -> Any:
+def log2(input: Tensor) -> Tensor:
     """Logarithm to base 2.
 
     Examples
@@ -91,7 +90,7 @@ def log2(input: Any) -> Any:
     return apply(unary.Log2, *to_floating(input))
 
 
-def log10(input: Any) -> Any:
+def log10(input: Tensor) -> Tensor:
     """Logarithm to base 10.
 
     Examples
@@ -103,7 +102,7 @@ def log10(input: Any) -> Any:
     return apply(unary.Log10, *to_floating(input))
 
 
-def log1p(input: Any) -> Any:
+def log1p(input: Tensor) -> Tensor:
     """``log(1 + input)``.
 
     Examples
@@ -115,7 +114,7 @@ def log1p(input: Any) -> Any:
     return apply(unary.Log1p, *to_floating(input))
 
 
-def sqrt(input: Any) -> Any:
+def sqrt(input: Tensor) -> Tensor:
     """Square root.
 
     Examples
@@ -127,7 +126,7 @@ def sqrt(input: Any) -> Any:
     return apply(unary.Sqrt, *to_floating(input))
 
 
-def rsqrt(input: Any) -> Any:
+def rsqrt(input: Tensor) -> Tensor:
     """``1 / sqrt(input)``.
 
     Examples
@@ -139,7 +138,7 @@ def rsqrt(input: Any) -> Any:
     return apply(unary.Rsqrt, *to_floating(input))
 
 
-def exp2(input: Any) -> Any:
+def exp2(input: Tensor) -> Tensor:
     """``2 ** input``.
 
     Examples
@@ -151,7 +150,7 @@ def exp2(input: Any) -> Any:
     return apply(unary.Exp2, *to_floating(input))
 
 
-def logit(input: Any, eps: float | None = None) -> Any:
+def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """``log(input / (1 - input))``, with ``input`` first clamped to [eps, 1 - eps].
 
     Examples
@@ -163,7 +162,7 @@ def logit(input: Any, eps: float | None = None) -> Any:
     return apply(Logit, *to_floating(input), eps)
 
 
-def erfc(input: Any) -> Any:
+def erfc(input: Tensor) -> Tensor:
     """``1 - erf(input)``, accurate where that is small.
 
     Examples
@@ -175,7 +174,7 @@ def erfc(input: Any) -> Any:
     return apply(unary.Erfc, *to_floating(input))
 
 
-def sin(input: Any) -> Any:
+def sin(input: Tensor) -> Tensor:
     """Sine.
 
     Examples
@@ -187,7 +186,7 @@ def sin(input: Any) -> Any:
     return apply(unary.Sin, *to_floating(input))
 
 
-def cos(input: Any) -> Any:
+def cos(input: Tensor) -> Tensor:
     """Cosine.
 
     Examples
@@ -199,7 +198,7 @@ def cos(input: Any) -> Any:
     return apply(unary.Cos, *to_floating(input))
 
 
-def tan(input: Any) -> Any:
+def tan(input: Tensor) -> Tensor:
     """Tangent.
 
     Examples
@@ -211,7 +210,7 @@ def tan(input: Any) -> Any:
     return apply(unary.Tan, *to_floating(input))
 
 
-def asin(input: Any) -> Any:
+def asin(input: Tensor) -> Tensor:
     """Inverse sine.
 
     Examples
@@ -223,7 +222,7 @@ def asin(input: Any) -> Any:
     return apply(unary.Asin, *to_floating(input))
 
 
-def acos(input: Any) -> Any:
+def acos(input: Tensor) -> Tensor:
     """Inverse cosine.
 
     Examples
@@ -235,7 +234,7 @@ def acos(input: Any) -> Any:
     return apply(unary.Acos, *to_floating(input))
 
 
-def atan(input: Any) -> Any:
+def atan(input: Tensor) -> Tensor:
     """Inverse tangent.
 
     Examples
@@ -247,7 +246,7 @@ def atan(input: Any) -> Any:
     return apply(unary.Atan, *to_floating(input))
 
 
-def sinh(input: Any) -> Any:
+def sinh(input: Tensor) -> Tensor:
     """Hyperbolic sine.
 
     Examples
@@ -259,7 +258,7 @@ def sinh(input: Any) -> Any:
     return apply(unary.Sinh, *to_floating(input))
 
 
-def cosh(input: Any) -> Any:
+def cosh(input: Tensor) -> Tensor:
     """Hyperbolic cosine.
 
     Examples
@@ -271,7 +270,7 @@ def cosh(input: Any) -> Any:
     return apply(unary.Cosh, *to_floating(input))
 
 
-def tanh(input: Any) -> Any:
+def tanh(input: Tensor) -> Tensor:
     """Hyperbolic tangent.
 
     Examples
@@ -283,7 +282,7 @@ def tanh(input: Any) -> Any:
     return apply(unary.Tanh, *to_floating(input))
 
 
-def sigmoid(input: Any) -> Any:
+def sigmoid(input: Tensor) -> Tensor:
     """``1 / (1 + e ** -input)``.
 
     Examples
@@ -295,7 +294,7 @@ def sigmoid(input: Any) -> Any:
     return apply(unary.Sigmoid, *to_floating(input))
 
 
-def erf(input: Any) -> Any:
+def erf(input: Tensor) -> Tensor:
     """Error function.
 
     Examples

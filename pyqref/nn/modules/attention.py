@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Device, Dtype, Tensor
 from ...tensor.arguments import as_flag
 from ...tensor.creation import empty
 from ...tensor.parameter import Parameter
@@ -75,8 +76,8 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         embed_dim, num_heads, kdim, vdim = sizes(
@@ -147,9 +148,9 @@ class MultiheadAttention(Module):
 
     def forward(
         self,
-        query: Any,
-        key: Any,
-        value: Any,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
         key_padding_mask: Any = None,
         need_weights: bool = True,
         attn_mask: Any = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Tensor
 from ...dtypes import int64
 from ...tensor.arguments import as_flag
 from ...tensor.creation import empty, ones, tensor, zeros
@@ -118,7 +119,7 @@ class NormBase(Module):
 class BatchNormBase(NormBase):
     """Batch normalization, whatever the number of spatial dimensions."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Any) -> Tensor:
         """Normalized over all dimensions but the channels; the shape stays."""
         self._check_input_dim(input)
         average = 0.0 if self.momentum is None else self.momentum

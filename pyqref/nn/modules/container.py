@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import TYPE_CHECKING, Any
 
+from ..._typing import Tensor
 from .module import Module
 from .printing import indented, with_children
 
@@ -36,7 +37,7 @@ class _Ordered(Module):
         for position, module in enumerate(modules):
             self.add_module(str(position), module)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int | slice) -> Module:
         names = self._names(index)
         if isinstance(index, slice):
             return self._like(names)
@@ -129,7 +130,7 @@ class Sequential(_Ordered):
         for name, module in named:
             self.add_module(name, module)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """The result of the last module, each called on the result of the one before."""
         for module in self._modules.values():
             input = module(input)
@@ -226,12 +227,12 @@ class ModuleDict(Module):
     tensor([0., 1.])
     """
 
-    def __init__(self, modules: Any = None) -> None:
+    def __init__(self, modules: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         if modules is not None:
             self.update(modules)
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> Module:
         return self._modules[key]
 
     def __setitem__(self, key: str, module: Module) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Module
 from ...tensor.base import TensorBase
 from ...tensor.foreign import kind_of
 from ..parameter import Buffer, Parameter
@@ -82,14 +83,14 @@ class Members:
         else:
             self._non_persistent_buffers_set.add(name)
 
-    def add_module(self, name: str, module: Any) -> None:
+    def add_module(self, name: str, module: Module | None) -> None:
         """Add a submodule under an attribute name; None reserves the name."""
         if module is not None and not isinstance(module, Members):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
         self._check_name("module", name, self._modules)
         self._modules[name] = self._announce("module", name, module)
 
-    def register_module(self, name: str, module: Any) -> None:
+    def register_module(self, name: str, module: Module | None) -> None:
         """The same as :meth:`add_module`."""
         self.add_module(name, module)
 

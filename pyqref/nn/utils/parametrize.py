@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from ..._typing import Tensor
 from ...tape import no_grad
 from ...tensor.base import TensorBase
 from ..modules.container import ModuleDict, ModuleList
@@ -72,7 +73,7 @@ class ParametrizationList(ModuleList):
         What the first function takes; ``original0``, ``original1``, ... if it takes several.
     """
 
-    def __init__(self, modules: Sequence[Module], original: Any, unsafe: bool = False) -> None:
+    def __init__(self, modules: Sequence[Module], original: Tensor, unsafe: bool = False) -> None:
         if len(modules) == 0:
             raise ValueError("ParametrizationList requires one or more modules.")
         super().__init__(modules)
@@ -153,7 +154,7 @@ class ParametrizationList(ModuleList):
                 else:
                     kept.data = each.detach()
 
-    def forward(self) -> Any:
+    def forward(self) -> Tensor:
         """The tensor."""
         modules = list(self)
         value = modules[0](*self._originals())
@@ -218,7 +219,7 @@ def _property(module: Any, name: str) -> None:
 
 
 def register_parametrization(
-    module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False
+    module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
 ) -> Any:
     """Let a module compute a parameter or buffer: ``weight = parametrization(original)``.
 
@@ -280,7 +281,7 @@ def register_parametrization(
     return module
 
 
-def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
+def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     """Whether a module has a parametrized tensor, or this one.
 
     Examples
@@ -295,7 +296,9 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
     return len(found) > 0 if tensor_name is None else tensor_name in found
 
 
-def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
+def remove_parametrizations(
+    module: Module, tensor_name: str, leave_parametrized: bool = True
+) -> Module:
     """Let a tensor be a plain parameter or buffer again.
 
     Parameters
@@ -342,7 +345,7 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
     return module
 
 
-def type_before_parametrizations(module: Any) -> type:
+def type_before_parametrizations(module: Module) -> type:
     """The class of a module, without what parametrizations add to it.
 
     Examples

@@ -16,7 +16,6 @@ from .arithmetic import add_scalar as add_scalar
 from .arithmetic import add_scalar_relu as add_scalar_relu
 from .arithmetic import cat as cat
 from .arithmetic import cat_relu as cat_relu
-from .arithmetic import matmul as matmul
 from .arithmetic import mul as mul
 from .arithmetic import mul_relu as mul_relu
 from .arithmetic import mul_scalar as mul_scalar
@@ -153,6 +152,7 @@ from .pointwise import softmax as softmax
 from .pointwise import threshold as threshold
 from .pooling import max_pool1d as max_pool1d
 from .pooling import max_pool2d as max_pool2d
+from .products import matmul as matmul
 from .recurrent import quantize_in_place as quantize_in_place
 from .recurrent import quantized_gru_cell_dynamic as quantized_gru_cell_dynamic
 from .recurrent import quantized_lstm_cell_dynamic as quantized_lstm_cell_dynamic

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._typing import Tensor
 from pyqref.backends import quantized as settings
-from pyqref.dtypes import qint8, quint8
 from pyqref.numerics import scalar
 from pyqref.tensor.arguments import described
 from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
@@ -26,7 +26,6 @@ __all__ = [
     "add_scalar_relu",
     "cat",
     "cat_relu",
-    "matmul",
     "mul",
     "mul_relu",
     "mul_scalar",
@@ -34,7 +33,9 @@ __all__ = [
 ]
 
 
-def add(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = None) -> Any:
+def add(
+    qa: Tensor, qb: Tensor, scale: float | None = None, zero_point: int | None = None
+) -> Tensor:
     r"""Sum of two quantized tensors, on a grid of its own.
 
     Equation ``eq-quantized-add``, or ``eq-add-fixed-point`` on qnnpack.
@@ -64,7 +65,9 @@ def add(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = N
     return _add("quantized.add", qa, qb, scale, zero_point, False)
 
 
-def add_relu(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = None) -> Any:
+def add_relu(
+    qa: Tensor, qb: Tensor, scale: float | None = None, zero_point: int | None = None
+) -> Tensor:
     """:func:`add`, with no integer below the zero point of the result.
 
     Examples
@@ -79,7 +82,9 @@ def add_relu(qa: Any, qb: Any, scale: float | None = None, zero_point: int | Non
     return _add("quantized.add_relu", qa, qb, scale, zero_point, True)
 
 
-def mul(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = None) -> Any:
+def mul(
+    qa: Tensor, qb: Tensor, scale: float | None = None, zero_point: int | None = None
+) -> Tensor:
     r"""Product of two quantized tensors, element by element, on a grid of its own.
 
     Equation ``eq-quantized-mul``. Parameters and errors as of :func:`add`.
@@ -96,7 +101,9 @@ def mul(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = N
     return _mul("quantized.mul", qa, qb, scale, zero_point, False)
 
 
-def mul_relu(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = None) -> Any:
+def mul_relu(
+    qa: Tensor, qb: Tensor, scale: float | None = None, zero_point: int | None = None
+) -> Tensor:
     """:func:`mul`, with no integer below the zero point of the result.
 
     Examples
@@ -111,7 +118,7 @@ def mul_relu(qa: Any, qb: Any, scale: float | None = None, zero_point: int | Non
     return _mul("quantized.mul_relu", qa, qb, scale, zero_point, True)
 
 
-def add_scalar(qa: Any, b: Any) -> Any:
+def add_scalar(qa: Tensor, b: float) -> Tensor:
     r"""Add a number (equation ``eq-add-scalar``): moves the zero point where it can.
 
     Examples
@@ -125,7 +132,7 @@ def add_scalar(qa: Any, b: Any) -> Any:
     return _with_number("quantized.add_scalar", scalar.add_scalar, qa, b, False)
 
 
-def add_scalar_relu(qa: Any, b: Any) -> Any:
+def add_scalar_relu(qa: Tensor, b: float) -> Tensor:
     """:func:`add_scalar`, then ReLU.
 
     Examples
@@ -139,7 +146,7 @@ def add_scalar_relu(qa: Any, b: Any) -> Any:
     return _with_number("quantized.add_scalar_relu", scalar.add_scalar, qa, b, True)
 
 
-def mul_scalar(qa: Any, b: Any) -> Any:
+def mul_scalar(qa: Tensor, b: float) -> Tensor:
     r"""Multiply by a number (equation ``eq-mul-scalar``): changes the scale.
 
     Examples
@@ -153,7 +160,7 @@ def mul_scalar(qa: Any, b: Any) -> Any:
     return _with_number("quantized.mul_scalar", scalar.mul_scalar, qa, b, False)
 
 
-def mul_scalar_relu(qa: Any, b: Any) -> Any:
+def mul_scalar_relu(qa: Tensor, b: float) -> Tensor:
     """:func:`mul_scalar`, then ReLU.
 
     Examples
@@ -169,7 +176,7 @@ def mul_scalar_relu(qa: Any, b: Any) -> Any:
 
 def cat(
     qx: Sequence[Any], dim: int = 0, scale: float | None = None, zero_point: int | None = None
-) -> Any:
+) -> Tensor:
     r"""Quantized tensors one after the other along ``dim``.
 
     Equation ``eq-quantized-cat``.
@@ -202,7 +209,7 @@ def cat(
 
 def cat_relu(
     qx: Sequence[Any], dim: int = 0, scale: float | None = None, zero_point: int | None = None
-) -> Any:
+) -> Tensor:
     """:func:`cat`, with no integer below the zero point of the result.
 
     Examples
@@ -215,63 +222,6 @@ def cat_relu(
     [0.0, 2.0, 0.5, 1.5]
     """
     return _cat("quantized.cat_relu", qx, dim, scale, zero_point, True)
-
-
-def matmul(qa: Any, qb: Any, scale: float, zero_point: int) -> Any:
-    r"""Matrix product of two quantized tensors, on a grid of its own.
-
-    Equation ``eq-quantized-matmul``, matrix by matrix.
-
-    Parameters
-    ----------
-    qa, qb
-        ``(*, M, K)`` and ``(*, K, N)``, whose leading dimensions broadcast, or vectors
-        ``(K,)``; quantized per tensor, both quint8 or both qint8.
-    scale, zero_point
-        Of the result ``(*, M, N)``, without the dimension M or N of a vector.
-
-    Raises
-    ------
-    RuntimeError
-        The shapes do not fit, an argument is not quantized per tensor, or the dtypes differ.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> from pyqref.ops import quantized as ops
-    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([[-1.0, 2.0]]), 0.5, 10, pyqref.quint8)
-    >>> b = pyqref.quantize_per_tensor(pyqref.tensor([[0.5], [1.5]]), 0.5, 10, pyqref.quint8)
-    >>> ops.matmul(a, b, 0.5, 10).dequantize().tolist()
-    [[2.5]]
-    """
-    name = "quantized.matmul"
-    a = require_per_tensor(name, qa, (quint8, qint8), "qa")
-    b = require_per_tensor(name, qb, (a.dtype,), "qb")
-    out = output_quantizer(name, scale, zero_point, a.dtype)
-    left, right = _as_matrices(name, qa._array, qb._array)
-    integers = _kernels.quantized_matmul(left, a.grid, right, b.grid, out.grid)
-    if qb.dim() == 1:
-        integers = integers[..., 0]
-    if qa.dim() == 1:
-        integers = integers[..., 0, :] if qb.dim() > 1 else integers[..., 0]
-    return make_quantized(integers, out)
-
-
-def _as_matrices(name: str, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A vector on the left as one row, on the right as one column."""
-    left = a[None] if a.ndim == 1 else a
-    right = b[:, None] if b.ndim == 1 else b
-    fits = left.ndim and right.ndim and left.shape[-1] == right.shape[-2]
-    try:
-        np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    except ValueError:
-        fits = False
-    if not fits:
-        raise RuntimeError(
-            f"{name}: shapes (*, M, K) and (*, K, N), whose leading dimensions broadcast, or "
-            f"vectors (K,) are needed, got {a.shape} and {b.shape}"
-        )
-    return left, right
 
 
 def _is_number(value: Any) -> bool:

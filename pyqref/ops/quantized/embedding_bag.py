@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._typing import Tensor
 from pyqref.dtypes import uint8
 from pyqref.numerics import embedding
 from pyqref.tensor.arguments import described
@@ -29,15 +30,15 @@ __all__ = [
 
 def embedding_bag_byte(
     weight: PackedEmbedding,
-    indices: Any,
-    offsets: Any = None,
+    indices: Tensor,
+    offsets: Tensor | None = None,
     scale_grad_by_freq: bool = False,
     mode: int = 0,
     pruned_weights: bool = False,
     per_sample_weights: Any = None,
     compressed_indices_mapping: Any = None,
     include_last_offset: bool = False,
-) -> Any:
+) -> Tensor:
     r"""Sums of rows of a table of bytes (equation ``eq-embedding-bag``).
 
     Parameters
@@ -98,7 +99,7 @@ def embedding_bag_4bit(
 
 
 def embedding_bag_byte_rowwise_offsets(
-    weight: Any,
+    weight: Tensor,
     indices: Any,
     offsets: Any = None,
     scale_grad_by_freq: bool = False,
@@ -116,7 +117,7 @@ def embedding_bag_byte_rowwise_offsets(
 
 
 def embedding_bag_4bit_rowwise_offsets(
-    weight: Any,
+    weight: Tensor,
     indices: Any,
     offsets: Any = None,
     scale_grad_by_freq: bool = False,
@@ -134,7 +135,7 @@ def embedding_bag_4bit_rowwise_offsets(
 
 
 def embedding_bag_2bit_rowwise_offsets(
-    weight: Any,
+    weight: Tensor,
     indices: Any,
     offsets: Any = None,
     scale_grad_by_freq: bool = False,
@@ -157,7 +158,7 @@ def bag_lengths(indices: Any, offsets: Any, include_last_offset: bool = False) -
     return wrap((ends - starts).astype(np.float32))
 
 
-def rows_of(name: str, packed: Any, bits: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rows_of(name: str, packed: Tensor, bits: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Integers ``(R, D)``, scales and offsets of rows of bytes that end in both of these."""
     if not isinstance(packed, TensorBase) or packed.is_quantized or packed.dtype is not uint8:
         raise TypeError(
@@ -227,7 +228,7 @@ def _bag(
 
 
 def bag_limits(
-    name: str, indices: np.ndarray, offsets: Any, include_last: bool
+    name: str, indices: np.ndarray, offsets: Tensor | None, include_last: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Where each bag begins and ends."""
     if indices.ndim == 2:

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref._typing import Module
 from pyqref.quantization.diagnostics import (
     NotQuantizedWarning,
     UnusedMappingWarning,
@@ -30,7 +31,7 @@ _KNOWN = (*CUSTOM_TABLES, "non_traceable_module_name", "non_traceable_module_cla
 
 
 def prepare(
-    model: Any,
+    model: Module,
     qconfig_dict: Mapping[Any, Any] | bool | None = None,
     inplace: Any = False,
     allow_list: Any = None,
@@ -120,7 +121,7 @@ def prepare(
 
 
 def observe_(
-    model: Any,
+    model: Module,
     qconfig_dict: Mapping[Any, Any] | None = None,
     allow_list: Any = None,
     groups: Any = None,
@@ -150,11 +151,11 @@ def observe_(
 
 
 def prepare_qat(
-    model: Any,
+    model: Module,
     mapping: Mapping[Any, Any] | None = None,
     inplace: bool = False,
     strict: bool = False,
-) -> Any:
+) -> Module:
     """Prepare a copy of the model for quantization-aware training.
 
     Layers are swapped for those that fake-quantize their weight, and fake quantizers put
@@ -227,7 +228,7 @@ def prepare_qat(
     return model
 
 
-def fake_quantize_(model: Any, mapping: Mapping[Any, Any], defaults: Mapping[Any, Any]) -> None:
+def fake_quantize_(model: Module, mapping: Mapping[Any, Any], defaults: Mapping[Any, Any]) -> None:
     """Swap the layers of a model for those that are trained, and observe them, in place."""
     own = ((path, getattr(each, "qconfig", None)) for path, each in model.named_modules())
     warn_of_unused_overrides("prepare_qat", own)

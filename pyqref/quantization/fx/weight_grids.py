@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref import dtypes
+from pyqref._typing import Module
 from pyqref.nn import modules as nn
 from pyqref.nn.quantized.integer_range import range_entries
 
@@ -16,7 +17,7 @@ _AFFINE = {
 }
 
 
-def weight_grids(module: Any, qconfig: Any, fake_quantize: Any = None) -> dict[str, Any]:
+def weight_grids(module: Module, qconfig: Any, fake_quantize: Any = None) -> dict[str, Any]:
     """What the ``from_float`` of a reference layer is given.
 
     Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyqref.quantization.arguments import as_index, as_operation, as_text
@@ -147,7 +147,7 @@ class QConfigMapping:
         return self
 
     def set_module_name_object_type_order(
-        self, module_name: str, object_type: Any, index: int, qconfig: QConfigAny
+        self, module_name: str, object_type: Callable[..., Any], index: int, qconfig: QConfigAny
     ) -> QConfigMapping:
         """Set the qconfig of the ``index``-th operation of a type in the module at a path.
 

@@ -99,7 +99,7 @@ class Machine:
         except UnicodeDecodeError as error:
             self.refuse(f"has a text that is not UTF-8: {error}")
 
-    def number(self, form: str) -> Any:
+    def number(self, form: str) -> int:
         """The next number, in a form of ``struct``."""
         return struct.unpack(form, self.read(struct.calcsize(form)))[0]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import Device, Dtype, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn import modules as nn
 from pyqref.nn.layer_options import embedding_options
@@ -75,8 +76,8 @@ class Embedding(nn.Embedding):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
         _weight: Any = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         qconfig: Any = None,
     ) -> None:
         super().__init__(
@@ -94,7 +95,7 @@ class Embedding(nn.Embedding):
         self.qconfig = qconfig
         self.weight_fake_quant = _fake_quant(self, qconfig)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Rows of the fake-quantized table."""
         return F.embedding(
             input,
@@ -108,7 +109,7 @@ class Embedding(nn.Embedding):
 
     @classmethod
     def from_float(
-        cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
+        cls, mod: Module, qconfig: Any = None, use_precomputed_fake_quant: bool = False
     ) -> Any:
         """The same layer for quantization-aware training; the parameter is shared."""
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE,), qconfig)
@@ -165,8 +166,8 @@ class EmbeddingBag(nn.EmbeddingBag):
         include_last_offset: bool = False,
         padding_idx: int | None = None,
         qconfig: Any = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(
             num_embeddings,
@@ -185,7 +186,7 @@ class EmbeddingBag(nn.EmbeddingBag):
         self.qconfig = qconfig
         self.weight_fake_quant = _fake_quant(self, qconfig)
 
-    def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
+    def forward(self, input: Tensor, offsets: Any = None, per_sample_weights: Any = None) -> Tensor:
         """Bags of rows of the fake-quantized table."""
         return F.embedding_bag(
             input,
@@ -203,7 +204,7 @@ class EmbeddingBag(nn.EmbeddingBag):
 
     @classmethod
     def from_float(
-        cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
+        cls, mod: Module, qconfig: Any = None, use_precomputed_fake_quant: bool = False
     ) -> Any:
         """The same layer for quantization-aware training; the parameter is shared."""
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE,), qconfig)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import Device, Dtype, Tensor
 from pyqref.nn.modules import Linear, Module, ModuleDict, Sigmoid, Tanh
 from pyqref.nn.modules import LSTMCell as FloatLSTMCell
 from pyqref.nn.modules.arguments import sizes
@@ -60,8 +62,8 @@ class LSTMCell(Module):
         input_dim: int,
         hidden_dim: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         *,
         split_gates: bool = False,
     ) -> None:
@@ -102,7 +104,7 @@ class LSTMCell(Module):
     def _get_name(self) -> str:
         return "QuantizableLSTMCell"
 
-    def forward(self, x: Any, hidden: Any = None) -> tuple[Any, Any]:
+    def forward(self, x: Tensor, hidden: Sequence[Tensor] | None = None) -> tuple[Any, Any]:
         """Hidden and cell state after one step; ``hidden`` is the pair before it."""
         require_tensor(self._get_name(), "input", x)
         if x.dim() != 2:
@@ -152,7 +154,7 @@ class LSTMCell(Module):
     @classmethod
     def from_params(
         cls, wi: Any, wh: Any, bi: Any = None, bh: Any = None, split_gates: bool = False
-    ) -> Any:
+    ) -> Module:
         """A cell with these weights and biases.
 
         Parameters

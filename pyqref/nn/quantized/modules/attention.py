@@ -70,7 +70,7 @@ class MultiheadAttention(Quantizable):
         )
 
     @classmethod
-    def from_observed(cls, other: Any) -> Any:
+    def from_observed(cls, other: Any) -> Module:
         """The quantized layer of an observed and calibrated one."""
         if not isinstance(other, cls._FLOAT_MODULE):
             raise TypeError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pyqref._typing import Device, Dtype, Tensor
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.intrinsic.modules import fused
@@ -31,13 +32,13 @@ class _BatchNorm(LoadsGrid, nn.BatchNorm2d):
         num_features: int,
         eps: float = 1e-5,
         momentum: float = 0.1,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(num_features, eps, momentum, True, True, device=device, dtype=dtype)
         register_grid(self, 1.0, 0)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The result, with this layer's scale and zero point."""
         require_quantized_input(self, input, EVERY_DTYPE)
         self._check_input_dim(input)

@@ -6,6 +6,7 @@ import math
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import Tensor
 from pyqref.nn import functional as F
 from pyqref.nn.conversion_checks import sizes_of
 from pyqref.nn.layer_options import convolution_options
@@ -119,7 +120,7 @@ class _ConvNd(WeightedQuantizedModule):
 
     def _prepack(self, weight: Any, bias: Any) -> Any:
         prepack = (ops.conv1d_prepack, ops.conv2d_prepack, ops.conv3d_prepack)
-        padding = 0 if self._pads_before() else self.padding
+        padding: Any = 0 if self._pads_before() else self.padding
         return prepack[self._dimensions - 1](
             weight, bias, self.stride, padding, self.dilation, self.groups
         )
@@ -145,7 +146,7 @@ class _ConvNd(WeightedQuantizedModule):
         """The quantized weight ``(out_channels, in_channels / groups, *kernel_size)``."""
         return self._weight_bias()[0]
 
-    def bias(self) -> Any:
+    def bias(self) -> Tensor:
         """The float bias ``(out_channels,)``, or None."""
         return self._weight_bias()[1]
 
@@ -173,7 +174,7 @@ class _ConvNd(WeightedQuantizedModule):
             text += f", padding_mode={self.padding_mode}"
         return text
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The quantized output, with this layer's scale and zero point."""
         if self.padding_mode != "zeros" or isinstance(self.padding, str):
             require_quantized_input(self, input)

@@ -52,7 +52,7 @@ class LSTM(quantizable.LSTM):
         )
 
     @classmethod
-    def from_observed(cls, other: Any) -> Any:
+    def from_observed(cls, other: Module) -> Module:
         """The quantized LSTM of an observed and calibrated one."""
         if type(other) is not cls._FLOAT_MODULE:
             raise TypeError(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyqref import dtypes
+from pyqref._typing import Tensor
 from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Module
 from pyqref.nn.quantized.integer_range import in_range_of
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 
-def quantize_weight(weight: Any, observer: Any) -> Any:
+def quantize_weight(weight: Tensor, observer: Module) -> Tensor:
     """The float ``weight`` as qint8, with the parameters that ``observer`` chooses.
 
     The integers stay in the observer's range as they do in training.
@@ -74,8 +75,8 @@ def with_range_of(before: Any, packed: Any) -> Any:
 
 
 def weight_observer_of(
-    cls: type, mod: Any, weight: Any, use_precomputed_fake_quant: bool = False
-) -> Any:
+    cls: type, mod: Module, weight: Tensor, use_precomputed_fake_quant: bool = False
+) -> Module:
     """The observer of a layer's weight, after it has seen the weight.
 
     Parameters
@@ -111,7 +112,7 @@ def weight_observer_of(
     return observer
 
 
-def require_output_observer(cls: type, mod: Any) -> Any:
+def require_output_observer(cls: type, mod: Module) -> Module:
     """What observed the output of ``mod``.
 
     Raises
@@ -128,7 +129,7 @@ def require_output_observer(cls: type, mod: Any) -> Any:
     return observer
 
 
-def require_type(cls: type, mod: Any, accepted: Sequence[type]) -> None:
+def require_type(cls: type, mod: Module, accepted: Sequence[type]) -> None:
     """Raise TypeError unless ``mod`` is of one of these very types."""
     if type(mod) not in accepted:
         wanted = ", ".join(f"{each.__module__}.{each.__name__}" for each in accepted)
@@ -162,13 +163,13 @@ def require_quantized_input(
         ) from None
 
 
-def require_weight_tensor(layer: Module, w: Any) -> None:
+def require_weight_tensor(layer: Module, w: Tensor) -> None:
     """Raise unless ``w``, a new weight of a layer, is a tensor."""
     if not isinstance(w, TensorBase):
         raise TypeError(f"{_name(layer)}.set_weight_bias: w must be a tensor, got a {kind_of(w)}")
 
 
-def require_float_input(layer: Module, input: Any) -> None:
+def require_float_input(layer: Module, input: Tensor) -> None:
     """Raise unless ``input`` is a float32 tensor; names the layer's path."""
     if not isinstance(input, TensorBase):
         raise TypeError(f"{_name(layer)} takes a float32 tensor, got a {kind_of(input)}")
@@ -236,7 +237,7 @@ def pop_dtype(
     return None
 
 
-def is_integers(weight: Any, key: str, error_msgs: list[str]) -> bool:
+def is_integers(weight: Tensor, key: str, error_msgs: list[str]) -> bool:
     """Whether a loaded weight is a quantized tensor; else says why not."""
     if isinstance(weight, TensorBase) and weight.is_quantized:
         return True

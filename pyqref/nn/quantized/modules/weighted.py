@@ -43,7 +43,7 @@ class WeightedQuantizedModule(Module):
     def __repr__(self) -> str:
         return f"{self._get_name()}({self.extra_repr()})"
 
-    def set_output_parameters(self, activation_post_process: Any) -> None:
+    def set_output_parameters(self, activation_post_process: Module) -> None:
         """Take scale and zero point from what observed the output of the float layer."""
         scale, zero_point = activation_post_process.calculate_qparams()
         self.scale, self.zero_point = float(scale), int(zero_point)
@@ -67,7 +67,7 @@ class WeightedQuantizedModule(Module):
         raise TypeError(f"{cls.__name__} does not say how it is made")
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Module:
         """The quantized layer of a prepared and calibrated, or trained, float layer.
 
         A batch norm that was trained with the layer is folded into it.

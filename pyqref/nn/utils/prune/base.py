@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ...._typing import Module, Tensor, TensorOrNumber
 from ....tape import no_grad
 from ....tensor.base import TensorBase
 from ....tensor.creation_like import ones_like
@@ -49,7 +50,7 @@ class BasePruningMethod(ABC):
     PRUNING_TYPE: str
     _tensor_name: str
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: Any) -> None:
         """Compute the pruned tensor anew; called before the module."""
         setattr(module, self._tensor_name, self.apply_mask(module))
 
@@ -65,7 +66,7 @@ class BasePruningMethod(ABC):
             The mask so far.
         """
 
-    def apply_mask(self, module: Any) -> Any:
+    def apply_mask(self, module: Module) -> Tensor:
         """The parameter of a module times its mask."""
         name = self._tensor_name
         original = getattr(module, f"{name}_orig")
@@ -73,7 +74,12 @@ class BasePruningMethod(ABC):
 
     @classmethod
     def apply(
-        cls, module: Any, name: str, *args: Any, importance_scores: Any = None, **kwargs: Any
+        cls,
+        module: Module,
+        name: str,
+        *args: TensorOrNumber,
+        importance_scores: Any = None,
+        **kwargs: Any,
     ) -> Self | PruningContainer:
         """Prune a parameter of a module, on top of what was pruned before.
 
@@ -220,7 +226,7 @@ class PruningContainer(BasePruningMethod):
     def __getitem__(self, index: Any) -> Any:
         return self._pruning_methods[index]
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask of the last method, where the masks before left something."""
         return _combined(self._pruning_methods[-1], t, default_mask)
 

@@ -33,7 +33,7 @@ def patterns(
     return [pattern(each, dtypes, observation) for each in many]
 
 
-def group(kind: Any) -> Callable[..., Any]:
+def group(kind: type[Any]) -> Callable[..., Any]:
     """A fuser method that puts the layers, in order, into a module of this class.
 
     Examples

@@ -83,7 +83,7 @@ class _Place:
         """The other summand."""
         return [self._split(matched)[3]]
 
-    def fuser(self, fused: Any) -> Callable[..., Any]:
+    def fuser(self, fused: type[Any]) -> Callable[..., Any]:
         """The function that puts the modules together."""
 
         def fuser_method(is_qat: bool, *matched: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import Tensor
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.intrinsic.modules.fused import _FloatGroup
 from pyqref.nn.modules import Linear as FloatLinear
@@ -78,7 +79,7 @@ class Linear(QuantizedLinear):
             text += f", qscheme={self.weight().qscheme()}"
         return text
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The float output."""
         require_float_input(self, x)
         weight = self._packed_params
@@ -87,7 +88,7 @@ class Linear(QuantizedLinear):
         return ops.linear_dynamic(x, weight._packed_params, reduce_range=True)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Module:
         """The dynamic layer of a float layer with a ``qconfig``.
 
         Parameters
