@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, Union
 
 import numpy as np
 
@@ -31,11 +31,21 @@ if TYPE_CHECKING:
     from .tensor.parameter import Parameter
     from .tensor.quantized.tensor import QuantizedTensor
     from .tensor.tensor import Tensor
+
+    class AnyModule(Protocol):
+        """A module of which a function uses what its own class has."""
+
+        def __getattr__(self, name: str, /) -> Any: ...
+        def __setattr__(self, name: str, value: Any, /) -> None: ...
+        def __delattr__(self, name: str, /) -> None: ...
+
 else:
+    AnyModule = Any
     Self = Graph = GraphModule = Node = Module = Generator = Parameter = Any
     QuantizedTensor = Tensor = TensorBase = Any
 
 __all__ = [
+    "AnyModule",
     "Array",
     "Device",
     "Dtype",
@@ -48,6 +58,7 @@ __all__ = [
     "Ints",
     "Layout",
     "MemoryFormat",
+    "Model",
     "Module",
     "Node",
     "Number",
@@ -70,6 +81,12 @@ Array: TypeAlias = np.ndarray[Any, Any]
 Number: TypeAlias = Union[float, np.number[Any], np.bool_]  # noqa: UP007 (read at run time)
 #: An operand: a tensor, or a number that stands for one of no dimension.
 TensorOrNumber: TypeAlias = Union[Tensor, Number]  # noqa: UP007
+if TYPE_CHECKING:
+    #: A module that a function gives back, changed or copied.
+    Model = TypeVar("Model", bound=Module)
+else:
+    Model = Any
+
 #: What an operator such as ``+`` takes beside a tensor.
 Operand: TypeAlias = Union[TensorOrNumber, Array]  # noqa: UP007
 #: The lengths of all axes.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .._typing import Tensor
+from .._typing import AnyModule, Tensor
 from ..nn.modules.module import Module
 from .graph import Graph
 from .node import Node, map_arg
@@ -48,7 +48,7 @@ class Interpreter:
     """
 
     def __init__(
-        self, module: Module, garbage_collect_values: bool = True, graph: Graph | None = None
+        self, module: AnyModule, garbage_collect_values: bool = True, graph: Graph | None = None
     ) -> None:
         self.module = module
         self.submodules = dict(module.named_modules()) if isinstance(module, Module) else {}
@@ -175,7 +175,7 @@ class Interpreter:
 
     # Helpers
 
-    def fetch_attr(self, target: str) -> Module:
+    def fetch_attr(self, target: str) -> Any:
         """What stands at a path of the module."""
         found = self.module
         for index, step in enumerate(steps := target.split(".")):

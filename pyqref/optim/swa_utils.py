@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .._typing import Device, Tensor
+from .._typing import AnyModule, Device, Tensor
 from ..dtypes import int64
 from ..nn.modules.batchnorm import BatchNormBase
 from ..nn.modules.module import Module
@@ -125,6 +125,8 @@ class AveragedModel(Module):
     1.5
     """
 
+    n_averaged: Tensor
+
     def __init__(
         self,
         model: Module,
@@ -148,7 +150,7 @@ class AveragedModel(Module):
         """What the copy computes."""
         return self.module(*args, **kwargs)
 
-    def update_parameters(self, model: Module) -> None:
+    def update_parameters(self, model: AnyModule) -> None:
         """Take the parameters of the model into the averages."""
         averages: list[Tensor] = list(self.module.parameters())
         values: list[Tensor] = list(model.parameters())

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._insides.stack import caller
 from .._lazy import no_attribute
-from .._typing import Tensor
+from .._typing import Operand, Tensor
 from ..tape.memory import address, as_strided, storage_of
 from . import (
     arithmetic,
@@ -157,8 +157,14 @@ class Protocols(Description):
     __rlshift__ = reflected(logic.bitwise_left_shift)
     __rshift__ = operator(logic.bitwise_right_shift)
     __rrshift__ = reflected(logic.bitwise_right_shift)
-    __eq__ = operator(comparison.eq)  # type: ignore[assignment]
-    __ne__ = operator(comparison.ne)  # type: ignore[assignment]
+    if TYPE_CHECKING:
+
+        def __eq__(self, other: Operand) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: Operand) -> Tensor: ...  # type: ignore[override]
+
+    else:
+        __eq__ = operator(comparison.eq)
+        __ne__ = operator(comparison.ne)
     __lt__ = operator(comparison.lt)
     __le__ = operator(comparison.le)
     __gt__ = operator(comparison.gt)

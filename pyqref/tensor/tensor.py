@@ -7,11 +7,13 @@ Those that work element by element stand in :mod:`.elementwise`, the properties 
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .._typing import Dtype
+from .._typing import Dtype, QScheme
 from . import (
     arranging,
     conversion,
@@ -319,13 +321,13 @@ class Tensor(ElementwiseMethods, Protocols):
             raise RuntimeError(f"dequantize: the tensor is not quantized, it is {self.dtype}")
         return conversion.float_(self)
 
-    int_repr = _needs_quantized("int_repr")
-    q_scale = _needs_quantized("q_scale")
-    q_zero_point = _needs_quantized("q_zero_point")
-    q_per_channel_scales = _needs_quantized("q_per_channel_scales")
-    q_per_channel_zero_points = _needs_quantized("q_per_channel_zero_points")
-    q_per_channel_axis = _needs_quantized("q_per_channel_axis")
-    qscheme = _needs_quantized("qscheme")
+    int_repr: Callable[[], Tensor] = _needs_quantized("int_repr")
+    q_scale: Callable[[], builtins.float] = _needs_quantized("q_scale")
+    q_zero_point: Callable[[], builtins.int] = _needs_quantized("q_zero_point")
+    q_per_channel_scales: Callable[[], Tensor] = _needs_quantized("q_per_channel_scales")
+    q_per_channel_zero_points: Callable[[], Tensor] = _needs_quantized("q_per_channel_zero_points")
+    q_per_channel_axis: Callable[[], builtins.int] = _needs_quantized("q_per_channel_axis")
+    qscheme: Callable[[], QScheme] = _needs_quantized("qscheme")
 
     def share_memory_(self) -> Any:
         """The tensor itself; memory is shared with forked processes only as they fork."""

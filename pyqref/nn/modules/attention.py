@@ -63,6 +63,14 @@ class MultiheadAttention(Module):
     (pyqref.Size([5, 2, 8]), pyqref.Size([2, 5, 5]))
     """
 
+    in_proj_weight: Parameter
+    in_proj_bias: Parameter
+    q_proj_weight: Parameter
+    k_proj_weight: Parameter
+    v_proj_weight: Parameter
+    bias_k: Parameter
+    bias_v: Parameter
+
     __constants__ = ["batch_first"]
 
     def __init__(

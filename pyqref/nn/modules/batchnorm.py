@@ -32,6 +32,10 @@ class NormBase(Module):
         Buffer, an int64 number: batches seen in training.
     """
 
+    running_mean: Any
+    running_var: Any
+    num_batches_tracked: Tensor
+
     _version = 2
     __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._typing import Module
+from ..._typing import Module, Tensor
 from ...tensor.base import TensorBase
 from ...tensor.foreign import kind_of
 from ..parameter import Buffer, Parameter
@@ -154,7 +154,7 @@ class Members:
             self.__dict__[registry].pop(name, None)
         self._non_persistent_buffers_set.discard(name)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Tensor | Module:
         """Reached only if ``name`` is no ordinary attribute."""
         own = self.__dict__
         if "_modules" in own:  # made last: before Module.__init__() there is none of the three

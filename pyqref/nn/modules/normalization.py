@@ -46,6 +46,9 @@ class LayerNorm(Module):
     LayerNorm((5, 10), eps=1e-05, elementwise_affine=True, bias=True)
     """
 
+    weight: Parameter
+    bias: Parameter
+
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
 
     def __init__(
@@ -112,6 +115,9 @@ class GroupNorm(Module):
     >>> pyqref.nn.GroupNorm(3, 6)
     GroupNorm(3, 6, eps=1e-05, affine=True, bias=True)
     """
+
+    weight: Parameter
+    bias: Parameter
 
     __constants__ = ["num_groups", "num_channels", "eps", "affine"]
 

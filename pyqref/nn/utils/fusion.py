@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._typing import Module, Tensor
+from ..._typing import AnyModule, Module, Tensor
 from ...numerics.folding import fold_batch_norm, fold_bias, fold_weight, inverse_deviation
 from ...tape import Array
 from ...tensor.base import wrap
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-def fuse_conv_bn_eval(conv: Module, bn: Module, transpose: bool = False) -> Module:
+def fuse_conv_bn_eval(conv: AnyModule, bn: AnyModule, transpose: bool = False) -> Module:
     """A convolution that computes what ``conv`` followed by ``bn`` computes.
 
     Parameters
@@ -85,7 +85,7 @@ def fuse_conv_bn_eval(conv: Module, bn: Module, transpose: bool = False) -> Modu
     return fused
 
 
-def fuse_linear_bn_eval(linear: Module, bn: Module) -> Module:
+def fuse_linear_bn_eval(linear: AnyModule, bn: AnyModule) -> Module:
     """A linear layer that computes what ``linear`` followed by ``bn`` computes.
 
     Raises

@@ -62,6 +62,9 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> An
 class _SpectralNorm(Module):
     """``W / (u . W v)``."""
 
+    _u: Tensor
+    _v: Tensor
+
     def __init__(
         self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12
     ) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ..._typing import Tensor
+from ..._typing import AnyModule, Tensor
 from ...tape import no_grad
 from ...tensor.base import TensorBase
 from ..modules.container import ModuleDict, ModuleList
@@ -167,7 +167,7 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, TensorBase)
 
 
-def _register(module: Module, name: str, value: Any) -> None:
+def _register(module: AnyModule, name: str, value: Any) -> None:
     if isinstance(value, Parameter):
         module.register_parameter(name, value)
     else:
@@ -218,6 +218,10 @@ def _property(module: Any, name: str) -> None:
     setattr(type(module), name, property(get, put))
 
 
+def _chains(module: AnyModule) -> Any:
+    return module.parametrizations
+
+
 def register_parametrization(
     module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
 ) -> Any:
@@ -249,7 +253,7 @@ def register_parametrization(
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
-        chain = module.parametrizations[tensor_name]
+        chain = _chains(module)[tensor_name]
         if not unsafe:
             before = getattr(module, tensor_name)
             after = parametrization(before)
@@ -277,11 +281,11 @@ def register_parametrization(
         _own_class(module)
         module.parametrizations = ModuleDict()
     _property(module, tensor_name)
-    module.parametrizations[tensor_name] = chain
+    _chains(module)[tensor_name] = chain
     return module
 
 
-def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
+def is_parametrized(module: AnyModule, tensor_name: str | None = None) -> bool:
     """Whether a module has a parametrized tensor, or this one.
 
     Examples
@@ -321,7 +325,7 @@ def remove_parametrizations(
         raise ValueError(
             f"Module {type(module).__name__} does not have a parametrization on {tensor_name}"
         )
-    chain = module.parametrizations[tensor_name]
+    chain = _chains(module)[tensor_name]
     if chain.is_tensor:
         original = chain.original
         if leave_parametrized:
@@ -337,8 +341,8 @@ def remove_parametrizations(
             "parametrized in terms of a sequence of tensors."
         )
     delattr(type(module), tensor_name)
-    del module.parametrizations[tensor_name]
-    if len(module.parametrizations) == 0:
+    del _chains(module)[tensor_name]
+    if len(_chains(module)) == 0:
         delattr(module, "parametrizations")
         module.__class__ = type(module).__bases__[0]
     _register(module, tensor_name, original)

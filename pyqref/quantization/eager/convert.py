@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pyqref._typing import Module
+from pyqref._typing import Model, Module
 from pyqref.quantization.constant_activations import warn_of_constant_activations
 from pyqref.quantization.constant_channels import warn_of_constant_channels
 from pyqref.quantization.diagnostics import (
@@ -42,7 +42,7 @@ _CUSTOM = CUSTOM_TABLES[1]
 
 
 def convert(
-    module: Module,
+    module: Model,
     mapping: Mapping[Any, Any] | None = None,
     inplace: bool = False,
     remove_qconfig: bool = True,
@@ -50,7 +50,7 @@ def convert(
     convert_custom_config_dict: Mapping[str, Any] | None = None,
     use_precomputed_fake_quant: bool = False,
     strict: bool = False,
-) -> Module:
+) -> Model:
     """Convert the observed layers of a model to quantized ones.
 
     Every submodule that has a qconfig and whose type is in ``mapping`` is swapped

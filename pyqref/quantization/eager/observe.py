@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from pyqref._typing import Module, Tensor
+from pyqref._typing import AnyModule, Module, Tensor
 from pyqref.devices import require_cpu
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.modules import Dropout, Identity, Sequential
@@ -30,7 +30,7 @@ _WATCHED = "_passes_watched"
 _ENOUGH = 4
 
 
-def observe_output(module: Module, args: Sequence[Tensor], output: Tensor) -> Tensor:
+def observe_output(module: AnyModule, args: Sequence[Tensor], output: Tensor) -> Tensor:
     """Forward hook: show a module's output to its observer."""
     observer = module.activation_post_process
     own = observer.__dict__
@@ -44,7 +44,7 @@ def observe_output(module: Module, args: Sequence[Tensor], output: Tensor) -> Te
     return observer(output)
 
 
-def observe_input(module: Module, args: Any) -> Any:
+def observe_input(module: AnyModule, args: Any) -> Any:
     """Forward pre-hook: show a module's input to its observer."""
     return module.activation_post_process(args[0])
 
@@ -55,7 +55,7 @@ def saw_training(module: Module) -> bool:
 
 
 def add_observer_(
-    module: Module,
+    module: AnyModule,
     qconfig_propagation_list: Collection[type] | None = None,
     non_leaf_module_list: Collection[type] | None = None,
     device: Any = None,
@@ -116,7 +116,8 @@ def add_observer_(
             continue
         if isinstance(child, FloatFunctional | QFunctional):
             if _wants_observer(child):
-                child.activation_post_process = child.qconfig.activation()
+                wanted: Any = child.qconfig
+                child.activation_post_process = wanted.activation()
         elif isinstance(child, _FusedModule) or type(child) in groups:
             _insert(child)
         elif child.training and type(child) in DEFAULT_MODULE_TO_ACT_POST_PROCESS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref._typing import AnyModule
 from pyqref.nn.modules.module import Module
 
 __all__ = [
@@ -49,12 +50,12 @@ def replace_module(model: Module, path: str, module: Module) -> None:
     owner._modules[name] = module
 
 
-def is_leaf(module: Module) -> bool:
+def is_leaf(module: AnyModule) -> bool:
     """Whether a module has no submodules."""
     return not module._modules
 
 
-def require_module(name: str, model: Module) -> None:
+def require_module(name: str, model: AnyModule) -> None:
     """Raise TypeError unless ``model`` is a module; ``name`` is who asks."""
     if not isinstance(model, Module):
         hint = f"; call it: {model.__name__}()" if isinstance(model, type) else ""

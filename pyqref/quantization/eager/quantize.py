@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from pyqref._typing import Module
+from pyqref._typing import Model, Module
 from pyqref.quantization.diagnostics import strictly
 from pyqref.quantization.stubs import QuantWrapper
 
@@ -62,13 +62,13 @@ def _require_run_fn(name: str, run_fn: Any, run_args: Any) -> None:
 
 
 def quantize(
-    model: Module,
+    model: Model,
     run_fn: Callable[..., Any],
     run_args: Sequence[Any],
     mapping: Mapping[Any, Any] | None = None,
     inplace: bool = False,
     strict: bool = False,
-) -> Module:
+) -> Model:
     """Quantize a float model after training: prepare, calibrate, convert.
 
     Parameters
@@ -117,12 +117,12 @@ def quantize(
 
 
 def quantize_qat(
-    model: Module,
+    model: Model,
     run_fn: Callable[..., Any],
     run_args: Sequence[Any],
     inplace: bool = False,
     strict: bool = False,
-) -> Module:
+) -> Model:
     """Train with fake quantization and quantize: prepare_qat, train, convert.
 
     Parameters

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from pyqref._typing import Module
+from pyqref._typing import AnyModule
 from pyqref.fx import GraphModule, Node
 from pyqref.nn import modules as nn
 from pyqref.nn import quantized as nnq
@@ -41,7 +41,7 @@ def function_weight(
     )
 
 
-def reference_weights(reference: Module, path: str, kind: str) -> Iterator[QuantizedWeight]:
+def reference_weights(reference: AnyModule, path: str, kind: str) -> Iterator[QuantizedWeight]:
     """The weights of a reference layer.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
-from pyqref._typing import Device, Dtype, Tensor
+from pyqref._typing import AnyModule, Device, Dtype, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn import modules as nn
 from pyqref.nn.layer_options import embedding_options
@@ -109,7 +109,7 @@ class Embedding(nn.Embedding):
 
     @classmethod
     def from_float(
-        cls, mod: Module, qconfig: Any = None, use_precomputed_fake_quant: bool = False
+        cls, mod: AnyModule, qconfig: Any = None, use_precomputed_fake_quant: bool = False
     ) -> Any:
         """The same layer for quantization-aware training; the parameter is shared."""
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE,), qconfig)
@@ -204,7 +204,7 @@ class EmbeddingBag(nn.EmbeddingBag):
 
     @classmethod
     def from_float(
-        cls, mod: Module, qconfig: Any = None, use_precomputed_fake_quant: bool = False
+        cls, mod: AnyModule, qconfig: Any = None, use_precomputed_fake_quant: bool = False
     ) -> Any:
         """The same layer for quantization-aware training; the parameter is shared."""
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE,), qconfig)

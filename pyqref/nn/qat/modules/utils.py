@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import AnyModule
 from pyqref.nn.modules import Module
 from pyqref.tensor.arguments import described
 
@@ -33,7 +34,7 @@ def make_weight_fake_quant(layer: Module, qconfig: Any) -> Module:
     return fake_quant
 
 
-def qconfig_of(cls: type, mod: Module, accepted: tuple[type, ...], qconfig: Any) -> Any:
+def qconfig_of(cls: type, mod: AnyModule, accepted: tuple[type, ...], qconfig: Any) -> Any:
     """The qconfig under which ``mod`` becomes a ``cls``: the one given, or its own.
 
     Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pyqref._typing import Device, Dtype, Tensor
+from pyqref._typing import AnyModule, Device, Dtype, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn.modules import Linear, Module
 from pyqref.nn.modules import MultiheadAttention as FloatMultiheadAttention
@@ -176,7 +176,7 @@ class MultiheadAttention(FloatMultiheadAttention):
             raise ValueError(f"{name}: is_causal is a hint only; give the mask as attn_mask")
 
     @classmethod
-    def from_float(cls, other: Module) -> Module:
+    def from_float(cls, other: AnyModule) -> Module:
         """The prepared layer with the parameters of a float one that has a ``qconfig``."""
         if type(other) is not FloatMultiheadAttention:
             raise TypeError(

@@ -169,9 +169,10 @@ class LSTMCell(Module):
         if (bi is None) != (bh is None):
             raise ValueError("LSTMCell.from_params: give both biases, bi and bh, or neither")
         cell = cls(wi.shape[1], wh.shape[1], bias=bi is not None, split_gates=split_gates)
-        for layers, weight, bias in ((cell.igates, wi, bi), (cell.hgates, wh, bh)):
+        gates: tuple[Any, ...] = (cell.igates, cell.hgates)
+        for layers, weight, bias in zip(gates, (wi, wh), (bi, bh), strict=True):
             count = 4 if split_gates else 1
-            parts = layers.values() if split_gates else [layers]
+            parts: Any = layers.values() if split_gates else [layers]
             weights = chunk(weight.detach(), count, 0)
             biases = [None] * count if bias is None else chunk(bias.detach(), count, 0)
             for layer, own_weight, own_bias in zip(parts, weights, biases, strict=True):

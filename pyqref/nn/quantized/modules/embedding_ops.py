@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref import dtypes
-from pyqref._typing import Dtype, Tensor
+from pyqref._typing import AnyModule, Dtype, Tensor
 from pyqref.backends import quantized as settings
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
@@ -123,7 +123,7 @@ class Embedding(Module):
         return self._packed_params._weight()
 
     @classmethod
-    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Module:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Module:
         """The quantized layer of an ``nn.Embedding`` or ``nn.qat.Embedding``.
 
         Parameters
@@ -246,7 +246,7 @@ class EmbeddingBag(Embedding):
         return lengths.clamp(min=1).reshape(-1, 1)
 
     @classmethod
-    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Any:
         """The quantized layer of an ``nn.EmbeddingBag`` or ``nn.qat.EmbeddingBag``.
 
         Raises

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyqref import dtypes
-from pyqref._typing import Tensor
+from pyqref._typing import AnyModule, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn.modules import Identity, Module
 from pyqref.ops import quantized as ops
@@ -273,7 +273,7 @@ class QFunctional(Module):
         )
 
     @classmethod
-    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Module:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Module:
         """The quantized form of an observed :class:`FloatFunctional`."""
         require_type(cls, mod, (FloatFunctional,))
         scale, zero_point = require_output_observer(cls, mod).calculate_qparams()

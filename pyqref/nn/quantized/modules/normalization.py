@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pyqref._typing import Device, Dtype, Module, Tensor
+from pyqref._typing import AnyModule, Device, Dtype, Module, Tensor
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.diagnostics import NoEffectWarning, warn
@@ -98,7 +98,7 @@ class LayerNorm(LoadsGrid, nn.LayerNorm):
         return cls.from_reference(mod, *observed_grid(cls, mod))
 
     @classmethod
-    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Any:
         """The quantized layer of a float one, with these output parameters."""
         require_members(cls, "from_reference", mod, "normalized_shape", "weight", "bias")
         return cls(
@@ -180,7 +180,7 @@ class GroupNorm(LoadsGrid, nn.GroupNorm):
         return ops.group_norm(input, self.num_groups, self.weight, self.bias, self.eps, *grid)
 
     @classmethod
-    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Any:
         """The quantized layer of an observed ``nn.GroupNorm``."""
         require_members(cls, "from_float", mod, "num_groups", "num_channels", "weight", "bias")
         return cls(
@@ -232,7 +232,7 @@ class _InstanceNorm(LoadsGrid, nn.InstanceNorm2d):
         return cls.from_reference(mod, *observed_grid(cls, mod))
 
     @classmethod
-    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Any:
         """The quantized layer of a float one, with these output parameters.
 
         Warns

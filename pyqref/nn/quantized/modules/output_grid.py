@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref import dtypes
-from pyqref._typing import Tensor
+from pyqref._typing import AnyModule, Tensor
 from pyqref.nn.loaded_grid import integers_of, require_loaded_grid
 from pyqref.nn.modules import Module
 from pyqref.ops import quantized as ops
@@ -56,7 +56,7 @@ def plain_grid(layer: Module, scale: float, zero_point: int) -> tuple[float, int
     return ops.require_output_parameters(type(layer).__name__, scale, zero_point, dtypes.qint32)
 
 
-def observed_grid(cls: type, mod: Module) -> tuple[float, int]:
+def observed_grid(cls: type, mod: AnyModule) -> tuple[float, int]:
     """Scale and zero point that the observer of a float layer found for its output."""
     scale, zero_point = require_output_observer(cls, mod).calculate_qparams()
     return float(scale), int(zero_point)

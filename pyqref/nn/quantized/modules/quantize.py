@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
-from pyqref._typing import Tensor
+from pyqref._typing import AnyModule, Tensor
 from pyqref.nn.modules import Module
 from pyqref.nn.quantized.integer_range import clamp_integers, keeps_range, range_entries
 from pyqref.ops.quantized import require_output_parameters
@@ -95,9 +95,9 @@ class Quantize(LoadsGrid):
         return q if chosen is None else clamp_integers(q, *chosen)
 
     @staticmethod
-    def from_float(mod: Module, use_precomputed_fake_quant: bool = False) -> Module:
+    def from_float(mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Module:
         """The quantized form of an observed ``QuantStub``."""
-        observer = require_output_observer(Quantize, mod)
+        observer: Any = require_output_observer(Quantize, mod)
         scale, zero_point = observer.calculate_qparams()
         kept = range_entries(observer) if keeps_range(observer) else {}
         return Quantize(float(scale), int(zero_point), observer.dtype, **kept)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyqref import dtypes
-from pyqref._typing import Tensor
+from pyqref._typing import AnyModule, Tensor
 from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Module
 from pyqref.nn.quantized.integer_range import in_range_of
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-def quantize_weight(weight: Tensor, observer: Module) -> Tensor:
+def quantize_weight(weight: Tensor, observer: AnyModule) -> Tensor:
     """The float ``weight`` as qint8, with the parameters that ``observer`` chooses.
 
     The integers stay in the observer's range as they do in training.
@@ -75,7 +75,7 @@ def with_range_of(before: Any, packed: Any) -> Any:
 
 
 def weight_observer_of(
-    cls: type, mod: Module, weight: Tensor, use_precomputed_fake_quant: bool = False
+    cls: type, mod: AnyModule, weight: Tensor, use_precomputed_fake_quant: bool = False
 ) -> Module:
     """The observer of a layer's weight, after it has seen the weight.
 
@@ -112,7 +112,7 @@ def weight_observer_of(
     return observer
 
 
-def require_output_observer(cls: type, mod: Module) -> Module:
+def require_output_observer(cls: type, mod: AnyModule) -> AnyModule:
     """What observed the output of ``mod``.
 
     Raises
@@ -129,7 +129,7 @@ def require_output_observer(cls: type, mod: Module) -> Module:
     return observer
 
 
-def require_type(cls: type, mod: Module, accepted: Sequence[type]) -> None:
+def require_type(cls: type, mod: AnyModule, accepted: Sequence[type]) -> None:
     """Raise TypeError unless ``mod`` is of one of these very types."""
     if type(mod) not in accepted:
         wanted = ", ".join(f"{each.__module__}.{each.__name__}" for each in accepted)

@@ -65,7 +65,7 @@ class ModelReport:
     def __init__(self, model: Module, desired_report_detectors: set[DetectorBase]) -> None:
         if not desired_report_detectors:
             raise ValueError("Should include at least 1 desired report")
-        self._model = model
+        self._model: Any = model
         self._desired_report_detectors = sorted(
             desired_report_detectors, key=lambda each: each.get_detector_name()
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, ClassVar
 
-from pyqref._typing import Ints, Tensor
+from pyqref._typing import AnyModule, Ints, Tensor
 from pyqref.nn.modules import Conv1d as FloatConv1d
 from pyqref.nn.modules import Conv2d as FloatConv2d
 from pyqref.nn.modules import Conv3d as FloatConv3d
@@ -66,7 +66,7 @@ class _Dynamic(Module):
         return self._operation(self._padded(input), self._packed_params, reduce_range)
 
     @classmethod
-    def from_float(cls: Any, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls: Any, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Any:
         """The dynamic layer of a float layer with a ``qconfig`` (None: the default one).
 
         Parameters

@@ -217,7 +217,7 @@ class RNNBase(Module):
         becomes bytes; if it cannot, what the first one gives is kept aside.
         """
         directions, size = 2 if self.bidirectional else 1, self.hidden_size
-        weights = [
+        weights: list[Any] = [
             self._all_weight_values[layer * directions + direction].param
             for direction in range(directions)
         ]

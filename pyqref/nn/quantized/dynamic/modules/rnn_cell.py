@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pyqref import dtypes
-from pyqref._typing import Dtype, Tensor
+from pyqref._typing import AnyModule, Dtype, Tensor
 from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.modules import GRUCell as FloatGRUCell
 from pyqref.nn.modules import LSTMCell as FloatLSTMCell
@@ -160,7 +160,7 @@ class RNNCellBase(Module):
         )
 
     @classmethod
-    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Any:
         """The dynamic cell of a float cell with a ``qconfig`` (None: the default one)."""
         require_type(cls, mod, (cls._FLOAT_MODULE,))
         method = weight_observer_method(cls, mod)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyqref import dtypes
-from pyqref._typing import Module, Tensor
+from pyqref._typing import AnyModule, Tensor
 from pyqref.backends import quantized as settings
 from pyqref.nn.quantized.modules.utils import quantize_weight
 from pyqref.numerics.qparams import choose_qparams
@@ -15,7 +15,7 @@ from pyqref.tensor.quantized import quantize_per_tensor
 __all__ = ["dynamic_weight", "weight_observer_method"]
 
 
-def weight_observer_method(cls: type, mod: Module) -> Callable[[], Any] | None:
+def weight_observer_method(cls: type, mod: AnyModule) -> Callable[[], Any] | None:
     """What makes an observer for a weight of ``mod``; None stands for the default.
 
     Raises

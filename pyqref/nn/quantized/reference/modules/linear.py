@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pyqref._typing import Device, Dtype, Module, Tensor
+from pyqref._typing import AnyModule, Device, Dtype, Module, Tensor
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.modules import Linear as FloatLinear
 
@@ -75,7 +75,7 @@ class Linear(ReferenceQuantizedModule, FloatLinear):
         return FloatLinear.forward(self._float_twin(), x)
 
     @classmethod
-    def from_float(cls, float_linear: Module, weight_qparams: Mapping[str, Any]) -> Module:
+    def from_float(cls, float_linear: AnyModule, weight_qparams: Mapping[str, Any]) -> Module:
         """The reference layer of a float layer, whose parameters it shares."""
         require_members(
             cls, "from_float", float_linear, "in_features", "out_features", "weight", "bias"
