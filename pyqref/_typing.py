@@ -39,8 +39,16 @@ if TYPE_CHECKING:
         def __setattr__(self, name: str, value: Any, /) -> None: ...
         def __delattr__(self, name: str, /) -> None: ...
 
+    class QConfigLike(Protocol):
+        """What makes the observers of a layer: a ``QConfig``, of a floor above."""
+
+        @property
+        def activation(self) -> Any: ...
+        @property
+        def weight(self) -> Any: ...
+
 else:
-    AnyModule = Any
+    AnyModule = QConfigLike = Any
     Self = Graph = GraphModule = Node = Module = Generator = Parameter = Any
     QuantizedTensor = Tensor = TensorBase = Any
 
@@ -64,6 +72,7 @@ __all__ = [
     "Number",
     "Operand",
     "Parameter",
+    "QConfigLike",
     "QScheme",
     "QuantizedTensor",
     "Self",
