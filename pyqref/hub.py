@@ -69,7 +69,7 @@ def set_dir(d: str | None) -> None:
 def load_state_dict_from_url(
     url: str,
     model_dir: Any = None,
-    map_location: Any = None,
+    map_location: object = None,
     progress: bool = True,
     check_hash: bool = False,
     file_name: str | None = None,

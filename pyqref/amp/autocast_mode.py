@@ -116,7 +116,7 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 def custom_fwd(
-    fwd: Any = None, *, device_type: str = "cuda", cast_inputs: Any = None
+    fwd: Any = None, *, device_type: str = "cuda", cast_inputs: object = None
 ) -> Callable[..., Any]:
     """The ``forward`` of an :class:`~pyqref.autograd.Function`: there is no precision to keep.
 

@@ -20,10 +20,10 @@ def _sequence(value: Any) -> Sequence[Any]:
 
 def backward(
     tensors: Sequence[Tensor],
-    grad_tensors: Any = None,
+    grad_tensors: object = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Any = None,
+    inputs: tuple[Any, ...] | None = None,
 ) -> None:
     """Add the gradients of ``tensors`` to the ``grad`` of the leaves they were made from.
 

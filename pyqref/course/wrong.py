@@ -21,7 +21,7 @@ def half_up(values: Array) -> np.ndarray:
     return np.asarray(np.floor(np.asarray(values) + 0.5))
 
 
-def half_away(values: Any) -> np.ndarray:
+def half_away(values: Array) -> np.ndarray:
     """Ties away from zero, as C's ``round``."""
     return np.asarray(np.copysign(np.floor(np.abs(values) + 0.5), values))
 

@@ -86,7 +86,7 @@ class CUDAGraph:
         raise _needs_gpu("CUDAGraph()")
 
 
-def graph(*_: Any, **__: Any) -> Any:
+def graph(*_: object, **__: Any) -> Any:
     """Refused: there is no GPU whose work could be recorded.
 
     Examples

@@ -62,7 +62,7 @@ class Event:
         self.enable_timing = enable_timing
         self._time: float | None = None
 
-    def record(self, stream: Any = None) -> None:
+    def record(self, stream: object = None) -> None:
         """Remember the time now."""
         self._time = time.perf_counter()
 
@@ -73,7 +73,7 @@ class Event:
     def synchronize(self) -> None:
         """Nothing to wait for."""
 
-    def wait(self, stream: Any = None) -> None:
+    def wait(self, stream: object = None) -> None:
         """Nothing to wait for."""
 
     def elapsed_time(self, end_event: Event) -> float:

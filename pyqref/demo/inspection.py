@@ -9,6 +9,7 @@ import numpy as np
 
 import pyqref
 from pyqref import Tensor, nn
+from pyqref._typing import AnyModule
 from pyqref.measure import channel_error, layer_outputs, layer_sqnr
 from pyqref.quantization import HistogramObserver, MinMaxObserver, MovingAverageMinMaxObserver
 
@@ -37,7 +38,7 @@ def layer_errors(reference: nn.Module, quantized: nn.Module, images: Tensor) -> 
     return {name: ratios[name] for name in DigitCNN.LAYERS}
 
 
-def chosen_range(observer: Any) -> tuple[float, float]:
+def chosen_range(observer: AnyModule) -> tuple[float, float]:
     """The interval of real numbers that an observer's integers 0..255 stand for."""
     scale, zero_point = (float(each) for each in observer.calculate_qparams())
     return (0 - zero_point) * scale, (255 - zero_point) * scale

@@ -208,7 +208,7 @@ class GraphModule(Module):
     def __copy__(self) -> GraphModule:
         return GraphModule(self, copy.deepcopy(self.graph), type(self).__name__)
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: object) -> Any:
         raise TypeError(
             "a GraphModule is not pickled: save its state_dict(), trace the model again "
             "and load_state_dict()"

@@ -133,7 +133,7 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return function if found is None else found.plain
 
 
-def find_stand_in(value: Any) -> StandIn | None:
+def find_stand_in(value: object) -> StandIn | None:
     """The first stand-in in nested tuples, lists, dicts and slices."""
     if isinstance(value, StandIn):
         return value

@@ -71,7 +71,7 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()
 
 
-def node_name(target: Any) -> str:
+def node_name(target: object) -> str:
     """What a node is called after, before numbers are added."""
     name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
     if len(name) > 4 and name.startswith("__") and name.endswith("__"):

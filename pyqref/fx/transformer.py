@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._typing import Module
+from .._typing import AnyModule, Module
 from .graph import Graph
 from .graph_module import GraphModule
 from .interpreter import Interpreter
@@ -23,7 +23,7 @@ class _TransformerTracer(Tracer):
         self.root = module
         self._tensor_paths: dict[int, str] = {}
 
-    def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
+    def is_leaf_module(self, m: AnyModule, module_qualified_name: str) -> bool:
         return True
 
 

@@ -166,7 +166,7 @@ class _Conversion:
         self.running = False
         self.objects = Translation(self.attribute_module, self.tensor, STATIC)
 
-    def convert(self, source: Any, path: str) -> Any:
+    def convert(self, source: object, path: str) -> Any:
         """The twin of a module; the same one each time it is met."""
         if source is None:
             return None
@@ -177,7 +177,7 @@ class _Conversion:
             self.modules[id(source)] = self.twin(plain, path)
         return self.modules[id(source)]
 
-    def twin(self, source: Any, path: str) -> Any:
+    def twin(self, source: object, path: str) -> Any:
         """A new twin, with its state."""
         count = len(self.problems)
         self.check(source, path)
@@ -235,7 +235,7 @@ class _Conversion:
             traced.add_module(name, child)
         return traced
 
-    def attribute_module(self, source: Any) -> Any:
+    def attribute_module(self, source: object) -> Any:
         """The twin of a module that is met as an attribute."""
         return self.convert(source, f"({type(source).__name__})")
 

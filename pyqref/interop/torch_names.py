@@ -82,7 +82,7 @@ def absent(name: str) -> type[Any]:
     return Absent(name.rpartition(".")[2], (), {"__qualname__": name})
 
 
-def is_absent(value: Any) -> bool:
+def is_absent(value: object) -> bool:
     """Whether a value is such a stand-in."""
     return isinstance(value, Absent)
 

@@ -86,7 +86,7 @@ def save(m: Module, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
 
 def load(
     f: Any,
-    map_location: Any = None,
+    map_location: object = None,
     _extra_files: dict[str, Any] | None = None,
     _restore_shapes: bool = False,
     *,

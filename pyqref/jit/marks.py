@@ -137,7 +137,7 @@ def interface(obj: type[Any]) -> type[Any]:
     return obj
 
 
-def annotate(the_type: type[Any], the_value: Any) -> Any:
+def annotate(the_type: type[Any], the_value: object) -> Any:
     """``the_value``; a compiler would take it for one of ``the_type``.
 
     Examples
@@ -149,7 +149,7 @@ def annotate(the_type: type[Any], the_value: Any) -> Any:
     return the_value
 
 
-def isinstance_(obj: Sequence[int], target_type: Any) -> bool:
+def isinstance_(obj: Sequence[int], target_type: object) -> bool:
     """Python's ``isinstance``, which scripts reach as ``jit.isinstance``.
 
     A type with parameters, as ``List[int]``, is looked at without them.

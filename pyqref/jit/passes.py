@@ -123,7 +123,7 @@ def onednn_fusion_enabled() -> bool:
     return _Fusion.onednn
 
 
-def set_fusion_strategy(strategy: Any) -> list[tuple[str, int]]:
+def set_fusion_strategy(strategy: object) -> list[tuple[str, int]]:
     """Nothing is fused by a compiler; returns the strategy before, which is none.
 
     Examples

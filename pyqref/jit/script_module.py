@@ -136,7 +136,7 @@ class RecursiveScriptModule(ScriptModule):
             return getattr(model, name)
         return super().__getattr__(name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         setattr(self._model, name, value)
 
     def __delattr__(self, name: str) -> None:
@@ -151,10 +151,10 @@ class RecursiveScriptModule(ScriptModule):
     def __iter__(self) -> Iterator[Any]:
         return iter(self._model)
 
-    def __getitem__(self, index: Any) -> Module:
+    def __getitem__(self, index: int | slice) -> Module:
         return self._model[index]
 
-    def __contains__(self, key: Any) -> bool:
+    def __contains__(self, key: object) -> bool:
         return key in self._model
 
     def __bool__(self) -> bool:

@@ -15,7 +15,7 @@ __all__ = ["channel_bound", "channel_error"]
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def channel_error(weight: Any, quantized: Any, *, axis: int = 0) -> Array:
+def channel_error(weight: object, quantized: object, *, axis: int = 0) -> Array:
     r"""Root mean square error of each channel, in percent of the channel's own.
 
     .. math:: 100 \sqrt{\frac{\sum_i (w_{c,i} - \hat w_{c,i})^2}{\sum_i w_{c,i}^2}}
@@ -83,7 +83,7 @@ def channel_bound(weight: Tensor, quantized: QuantizedTensor, *, axis: int = 0) 
         return 100 * (scale / 2) / spread
 
 
-def rows(weight: Any, axis: int) -> Array:
+def rows(weight: object, axis: int) -> Array:
     """The weight as `(C, n)`."""
     moved = np.moveaxis(numbers(weight), axis, 0)
     return moved.reshape(len(moved), -1)

@@ -77,7 +77,7 @@ def add_noises(ratios: Iterable[float]) -> float:
     return -10 * math.log10(total) if total > 0 else math.inf
 
 
-def numbers(values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+def numbers(values: object) -> np.ndarray[Any, np.dtype[np.float64]]:
     """An array or tensor as float64: quantized ones dequantized, gradients left behind."""
     if hasattr(values, "detach"):
         values = values.detach()

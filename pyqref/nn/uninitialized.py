@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._typing import Device, Dtype, Self
+from .._typing import Device, Dtype, Self, Shape
 from ..tensor.base import leaf
 from ..tensor.creation import empty
 from ..tensor.parameter import Parameter
@@ -24,7 +24,7 @@ class UninitializedTensorMixin:
     #: What it becomes.
     cls_to_become: type
 
-    def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
+    def materialize(self: Any, shape: Shape, device: Device = None, dtype: Any = None) -> None:
         """Get a shape, and become an ordinary tensor without values of its own.
 
         Parameters
@@ -80,7 +80,9 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
     cls_to_become = Parameter
 
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Self:
+    def __new__(
+        cls, requires_grad: bool = True, device: Device = None, dtype: Dtype | None = None
+    ) -> Self:
         return super().__new__(cls, empty(0, device=device, dtype=dtype), requires_grad)
 
     def __init__(
@@ -105,8 +107,8 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     def __new__(
         cls,
         requires_grad: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         persistent: bool = True,
     ) -> Self:
         made = leaf(cls, empty(0, device=device, dtype=dtype)._array)

@@ -43,7 +43,7 @@ def reciprocal32(scale: Any) -> Any:
         return np.float32(1) / np.float32(scale)
 
 
-def along_axis(values: Any, ndim: int, axis: int) -> np.ndarray:
+def along_axis(values: object, ndim: int, axis: int) -> np.ndarray:
     """Shape per-channel ``values`` ``(C,)`` so that they broadcast along ``axis``.
 
     Examples

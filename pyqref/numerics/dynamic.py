@@ -6,11 +6,10 @@ Weights are integers beforehand; the output stays real, so nothing is requantize
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from .._typing import Array
+from .._typing import Array, Tensor
 from .affine import dequantize_per_tensor, quantize_per_tensor
 from .convolution import quantized_conv
 from .dynamic_qparams import choose_qparams_dynamic
@@ -145,7 +144,7 @@ def conv_dynamic(
     weight: IntArray,
     weight_scales: float,
     weight_zero_points: int,
-    bias: Any,
+    bias: Tensor | None,
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],

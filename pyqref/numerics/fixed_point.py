@@ -62,7 +62,7 @@ def fixed_point_multiplier(multiplier: Number) -> tuple[IntArray, IntArray]:
     return integer, np.where(tiny, 0, np.minimum(exponent, 30))
 
 
-def shift_right(x: Any, shift: Any, ties: Ties) -> IntArray:
+def shift_right(x: object, shift: object, ties: Ties) -> IntArray:
     r"""Divide integers by powers of two, rounding to the nearest, ties away from zero or upward.
 
     Equation ``eq-shift-half-up`` for ``"up"``, ``eq-round-shift-right`` for ``"away"``:
@@ -93,7 +93,7 @@ def shift_right(x: Any, shift: Any, ties: Ties) -> IntArray:
 def multiply_rounded_twice(
     x: Sequence[int] | Array,
     integer: Array,
-    exponent: Any,
+    exponent: object,
     first: Ties = "up",
     second: Ties = "away",
 ) -> IntArray:
@@ -126,7 +126,7 @@ def multiply_rounded_twice(
     return shift_right(high, np.maximum(-np.asarray(exponent, np.int64), 0), second)
 
 
-def multiply_rounded_once(x: Sequence[int] | Array, integer: Array, exponent: Any) -> IntArray:
+def multiply_rounded_once(x: Sequence[int] | Array, integer: Array, exponent: object) -> IntArray:
     r"""Integers times a fixed-point multiplier, rounded once, ties upward.
 
     Equation ``eq-multiply-rounded-once``:

@@ -33,7 +33,7 @@ def inverse_deviation(running_var: Sequence[float] | Array, eps: float) -> Float
 
 
 def fold_weight(
-    weight: Any,
+    weight: object,
     gamma: Sequence[float] | Array,
     inverse: Sequence[float] | Array,
     channel_axis: int = 0,

@@ -55,7 +55,7 @@ class Histogram(NamedTuple):
     max_val: float
 
 
-def histogram_counts(x: Any, bins: int, low: float, high: float) -> FloatArray:
+def histogram_counts(x: object, bins: int, low: float, high: float) -> FloatArray:
     r"""How many elements fall in each bin.
 
     Equation ``eq-histogram-bin``:

@@ -8,7 +8,6 @@ because quantization libraries differ most often in *which* rule they apply and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -126,7 +125,7 @@ def clamp_to_int(
     values: Number | Sequence[float] | Array,
     quant_min: int,
     quant_max: int,
-    storage: Any,
+    storage: object,
     *,
     nan: int | None = None,
 ) -> IntArray:

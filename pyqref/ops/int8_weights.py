@@ -71,7 +71,9 @@ def fbgemm_linear_quantize_weight(input: Tensor) -> tuple[Any, Any, float, int]:
     return integers, wrap(sums), float(np.float32(q.q_scale())), zero_point
 
 
-def fbgemm_pack_quantized_matrix(input: Tensor, K: Any = None, N: Any = None) -> Tensor:
+def fbgemm_pack_quantized_matrix(
+    input: Tensor, K: int | None = None, N: int | None = None
+) -> Tensor:
     """The integers themselves: pyqref needs no second order of them.
 
     Parameters

@@ -169,23 +169,23 @@ class Shadow(Module):
         """As :meth:`forward`, of ``add`` of a ``QFunctional``."""
         return self._log(lambda module, inputs: module.add(*inputs), (x, y))
 
-    def add_scalar(self, x: Any, y: float) -> Any:
+    def add_scalar(self, x: Tensor, y: float) -> Any:
         """As :meth:`forward`, of ``add_scalar``."""
         return self._log(lambda module, inputs: module.add_scalar(*inputs), (x, y))
 
-    def mul(self, x: Any, y: Any) -> Any:
+    def mul(self, x: Tensor, y: Tensor) -> Any:
         """As :meth:`forward`, of ``mul``."""
         return self._log(lambda module, inputs: module.mul(*inputs), (x, y))
 
-    def mul_scalar(self, x: Any, y: float) -> Any:
+    def mul_scalar(self, x: Tensor, y: float) -> Any:
         """As :meth:`forward`, of ``mul_scalar``."""
         return self._log(lambda module, inputs: module.mul_scalar(*inputs), (x, y))
 
-    def cat(self, x: Any, dim: int = 0) -> Any:
+    def cat(self, x: Tensor, dim: int = 0) -> Any:
         """As :meth:`forward`, of ``cat``."""
         return self._log(lambda module, inputs: module.cat(list(inputs), dim), tuple(x))
 
-    def add_relu(self, x: Any, y: Any) -> Any:
+    def add_relu(self, x: Tensor, y: Tensor) -> Any:
         """As :meth:`forward`, of ``add_relu``."""
         return self._log(lambda module, inputs: module.add_relu(*inputs), (x, y))
 

@@ -101,7 +101,7 @@ def prepare_fx(
     qconfig_mapping: QConfigMapping | Mapping[str, Any],
     example_inputs: Sequence[Tensor] | Tensor,
     prepare_custom_config: PrepareCustomConfig | Mapping[str, Any] | None = None,
-    _equalization_config: Any = None,
+    _equalization_config: Mapping[Any, Any] | None = None,
     backend_config: BackendConfig | Mapping[str, Any] | None = None,
     strict: bool = False,
 ) -> GraphModule:

@@ -48,7 +48,7 @@ class Binary(Operation):
             None if grad_b is None else unbroadcast(grad_b, shape_b),
         )
 
-    def note_shapes(self, a: Number | Array, b: Any) -> None:
+    def note_shapes(self, a: Number | Array, b: object) -> None:
         self.shapes = getattr(a, "shape", ()), getattr(b, "shape", ())
 
 

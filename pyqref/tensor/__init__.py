@@ -658,7 +658,7 @@ class _CallableModule(ModuleType):
     in the place of the function, do no harm.
     """
 
-    def __call__(self, data: Any, **options: Any) -> Any:
+    def __call__(self, data: object, **options: Any) -> Any:
         return tensor(data, **options)
 
 

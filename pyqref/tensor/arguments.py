@@ -17,7 +17,7 @@ __all__ = ["as_flag", "as_integer", "as_number", "described", "refused_number", 
 _LONGEST = 60
 
 
-def described(value: Any) -> str:
+def described(value: object) -> str:
     """A value as an error message shows it: short, and of a tensor its kind and shape.
 
     Examples

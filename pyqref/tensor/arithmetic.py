@@ -212,7 +212,7 @@ def _non_negative(value: Any) -> bool:
     return bool(np.all(np.asarray(getattr(value, "_array", value)) >= 0))
 
 
-def neg(input: Any) -> Tensor:
+def neg(input: Tensor) -> Tensor:
     """``-input``.
 
     Examples
@@ -323,7 +323,9 @@ def clamp_max(input: Any, max: Any) -> Tensor:
     return clamp(input, None, max)
 
 
-def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+def where(
+    condition: Tensor, input: Tensor | None = None, other: TensorOrNumber | None = None
+) -> Any:
     """``input`` where ``condition`` holds, else ``other``.
 
     With ``condition`` alone: the indices at which it holds, one tensor an axis.

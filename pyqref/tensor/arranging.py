@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Ints, Tensor
+from .._typing import Ints, Shape, Tensor
 from ..dtypes import contiguous_format, per_tensor_affine
 from ..tape import shape as operations
 from .arguments import as_integer
@@ -92,7 +92,7 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     return clone(input, memory_format=contiguous_format)
 
 
-def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
+def roll(input: Tensor, shifts: Any, dims: Shape | None = None) -> Tensor:
     """Shift elements along ``dims``; what falls off comes in again.
 
     Examples

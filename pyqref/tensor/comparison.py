@@ -128,7 +128,7 @@ def _part_of(operand: Any, at: tuple[slice, ...]) -> Any:
     return wrap(x._quantizer.of_part(where).dequantize(array) if x.is_quantized else array)
 
 
-def eq(input: TensorBase, other: Any) -> Tensor:
+def eq(input: TensorBase, other: TensorOrNumber) -> Tensor:
     """``input == other``.
 
     Examples

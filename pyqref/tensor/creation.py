@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-def made(array: Array, requires_grad: bool, device: Any = None) -> Tensor:
+def made(array: Array, requires_grad: bool, device: Device = None) -> Tensor:
     if device is not None:
         require_cpu(device)
     result = wrap(array)
@@ -55,7 +55,7 @@ def numpy_type(dtype: dtype_ | None) -> Any:
 
 
 def tensor(
-    data: Any,
+    data: object,
     *,
     dtype: dtype_ | None = None,
     device: Device = None,
@@ -164,7 +164,7 @@ def _common_float(data: Any) -> Any:
     return None
 
 
-def as_tensor(data: Array, dtype: dtype_ | None = None, device: Any = None) -> Tensor:
+def as_tensor(data: Array, dtype: dtype_ | None = None, device: Device = None) -> Tensor:
     """A tensor that shares the memory of ``data`` where it can; a tensor is returned itself.
 
     Examples

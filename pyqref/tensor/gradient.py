@@ -69,7 +69,7 @@ def backward(
     gradient: Tensor | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Any = None,
+    inputs: Sequence[Tensor] | Tensor | None = None,
 ) -> None:
     """Add the gradients of ``tensor`` to the ``grad`` of the leaves it was made from.
 

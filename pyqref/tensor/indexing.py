@@ -55,7 +55,7 @@ def _as_index(item: Any) -> Any:
 _ADVANCED = (TensorBase, np.ndarray, list, tuple, bool, np.bool_, range)
 
 
-def taken_apart(shape: tuple[int, ...], key: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def taken_apart(shape: tuple[int, ...], key: object) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The basic key, and the advanced key for its result (empty if there is none)."""
     plain: list[Any] = []
     for item, length in zip(key if type(key) is tuple else (key,), shape, strict=False):

@@ -173,7 +173,7 @@ def atleast_1d(*tensors: Any) -> Any:
     return _one_or_several("atleast_1d", lambda t: reshape(t, 1) if t.ndim == 0 else t, tensors)
 
 
-def atleast_2d(*tensors: Any) -> Any:
+def atleast_2d(*tensors: Tensor) -> Any:
     """At least two axes, new ones of length 1 in front; of several tensors, a tuple.
 
     Examples
@@ -185,7 +185,7 @@ def atleast_2d(*tensors: Any) -> Any:
     return _one_or_several("atleast_2d", _as_rows, tensors)
 
 
-def atleast_3d(*tensors: Any) -> Any:
+def atleast_3d(*tensors: Tensor) -> Any:
     """At least three axes: of a matrix the new one is last, of a vector one on either side.
 
     Examples

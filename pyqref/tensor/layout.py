@@ -55,7 +55,7 @@ def contiguous(input: Tensor, memory_format: MemoryFormat = contiguous_format) -
     return clone(input, memory_format=memory_format)
 
 
-def clone(input: Any, *, memory_format: MemoryFormat = preserve_format) -> Tensor:
+def clone(input: Tensor, *, memory_format: MemoryFormat = preserve_format) -> Tensor:
     """A copy with elements of its own; gradients flow through it.
 
     Examples

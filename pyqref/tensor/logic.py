@@ -131,7 +131,7 @@ def right_shift(input: Array, other: TensorOrNumber) -> Array:
     return np.right_shift(input, steps)
 
 
-def bitwise_not(input: Any) -> Tensor:
+def bitwise_not(input: Tensor) -> Tensor:
     """``~input``.
 
     Examples
@@ -186,7 +186,7 @@ def logical_xor(input: Tensor, other: TensorOrNumber) -> Tensor:
     return _logical(np.logical_xor, input, other)
 
 
-def logical_not(input: Any) -> Tensor:
+def logical_not(input: Tensor) -> Tensor:
     """Whether zero.
 
     Examples

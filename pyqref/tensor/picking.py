@@ -69,7 +69,7 @@ def _with_axes(tensor: Any) -> Any:
     return tensor if tensor.ndim else tensor.reshape(1)
 
 
-def index_select(input: Any, dim: int, index: Tensor) -> Tensor:
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices at ``index`` (1-D) along ``dim``, as a copy.
 
     Examples
@@ -154,7 +154,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     return gather(input.expand(data_shape), axis, indices.expand(index_shape))
 
 
-def take(input: Any, index: Tensor) -> Tensor:
+def take(input: Tensor, index: Tensor) -> Tensor:
     """Elements of the flattened tensor at ``index``.
 
     Examples

@@ -66,7 +66,7 @@ def abs(input: Tensor) -> Tensor:
     return apply(unary.Abs, input)
 
 
-def square(input: Any) -> Tensor:
+def square(input: Tensor) -> Tensor:
     """``input * input``; of truth values as integers.
 
     Examples
@@ -80,7 +80,7 @@ def square(input: Any) -> Tensor:
     return apply(unary.Square, input.long() if input._array.dtype.kind == "b" else input)
 
 
-def deg2rad(input: Any) -> Tensor:
+def deg2rad(input: Tensor) -> Tensor:
     """Degrees to radians.
 
     Examples
@@ -94,7 +94,7 @@ def deg2rad(input: Any) -> Tensor:
     return input * (math.pi / 180)
 
 
-def rad2deg(input: Any) -> Tensor:
+def rad2deg(input: Tensor) -> Tensor:
     """Radians to degrees.
 
     Examples
@@ -108,7 +108,7 @@ def rad2deg(input: Any) -> Tensor:
     return input * (180 / math.pi)
 
 
-def positive(input: Any) -> Tensor:
+def positive(input: Tensor) -> Tensor:
     """The tensor itself.
 
     Examples
@@ -136,7 +136,7 @@ def reciprocal(input: Tensor) -> Tensor:
     return apply(unary.Reciprocal, *to_floating(input))
 
 
-def relu(input: Any) -> Tensor:
+def relu(input: Tensor) -> Tensor:
     """``max(input, 0)``; of a quantized tensor ``max(q, zero_point)``.
 
     Examples
@@ -241,7 +241,7 @@ def frac(input: Tensor) -> Tensor:
     return input - trunc(input)
 
 
-def sign(input: Any) -> Tensor:
+def sign(input: Tensor) -> Tensor:
     """-1, 0 or 1; 0 of nan.
 
     Examples
@@ -261,7 +261,7 @@ def _sign(x: Any) -> Any:
     return unary.sign(x) if x.dtype.kind == "f" else np.sign(x)
 
 
-def isnan(input: Any) -> Tensor:
+def isnan(input: Tensor) -> Tensor:
     """Whether nan.
 
     Examples
@@ -276,7 +276,7 @@ def isnan(input: Any) -> Tensor:
     return wrap(np.asarray(np.isnan(input._array)))
 
 
-def isinf(input: Any) -> Tensor:
+def isinf(input: Tensor) -> Tensor:
     """Whether infinite, of either sign.
 
     Examples
@@ -291,7 +291,7 @@ def isinf(input: Any) -> Tensor:
     return wrap(np.asarray(np.isinf(input._array)))
 
 
-def isfinite(input: Any) -> Tensor:
+def isfinite(input: Tensor) -> Tensor:
     """Whether neither nan nor infinite.
 
     Examples

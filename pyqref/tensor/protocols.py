@@ -12,7 +12,7 @@ import numpy as np
 
 from .._insides.stack import caller
 from .._lazy import no_attribute
-from .._typing import Operand, Tensor
+from .._typing import Operand, Tensor, TensorOrNumber
 from ..tape.memory import address, as_strided, storage_of
 from . import (
     arithmetic,
@@ -58,7 +58,7 @@ class Protocols(Description):
             raise TypeError("iteration over a 0-d tensor")
         return iter(joining.unbind(self, 0))
 
-    def __contains__(self, element: Any) -> builtins.bool:
+    def __contains__(self, element: TensorOrNumber) -> builtins.bool:
         return bool(comparison.eq(self, element)._array.any())
 
     def __bool__(self) -> builtins.bool:
@@ -128,7 +128,9 @@ class Protocols(Description):
     __dlpack__ = conversion.dlpack
     __dlpack_device__ = conversion.dlpack_device
 
-    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+    def __array_wrap__(
+        self, array: object, context: object = None, return_scalar: bool = False
+    ) -> Any:
         return wrap(np.asarray(array))
 
     # operators

@@ -49,7 +49,7 @@ def is_tensor(obj: TensorOrNumber | Sequence[float]) -> bool:
     return isinstance(obj, TensorBase)
 
 
-def numel(input: Any) -> int:
+def numel(input: Tensor) -> int:
     """Number of elements.
 
     Examples
@@ -63,7 +63,7 @@ def numel(input: Any) -> int:
     return int(input._array.size)
 
 
-def is_floating_point(input: Any) -> bool:
+def is_floating_point(input: Tensor) -> bool:
     """Whether the dtype is a floating point type.
 
     Examples
@@ -89,7 +89,7 @@ def is_complex(input: Tensor) -> bool:
     return False
 
 
-def is_signed(input: Any) -> bool:
+def is_signed(input: Tensor) -> bool:
     """Whether the dtype has negative numbers.
 
     Examples
@@ -105,7 +105,7 @@ def is_signed(input: Any) -> bool:
     return bool(input.dtype.is_signed)
 
 
-def is_same_size(input: Any, other: Any) -> bool:
+def is_same_size(input: Tensor, other: object) -> bool:
     """Whether the shapes are equal.
 
     Examples
@@ -121,7 +121,7 @@ def is_same_size(input: Any, other: Any) -> bool:
     return bool(input._array.shape == other._array.shape)
 
 
-def is_nonzero(input: Any) -> bool:
+def is_nonzero(input: Tensor) -> bool:
     """Whether the only element is not zero.
 
     Examples
@@ -210,7 +210,7 @@ def promote_types(type1: dtype_, type2: dtype_) -> dtype_:
     return from_numpy_dtype(np.promote_types(a, b))
 
 
-def isposinf(input: Any) -> Tensor:
+def isposinf(input: Tensor) -> Tensor:
     """Whether positive infinity.
 
     Examples
@@ -225,7 +225,7 @@ def isposinf(input: Any) -> Tensor:
     return wrap(np.asarray(np.isposinf(input._array)))
 
 
-def isneginf(input: Any) -> Tensor:
+def isneginf(input: Tensor) -> Tensor:
     """Whether negative infinity.
 
     Examples
@@ -240,7 +240,7 @@ def isneginf(input: Any) -> Tensor:
     return wrap(np.asarray(np.isneginf(input._array)))
 
 
-def isreal(input: Any) -> Tensor:
+def isreal(input: Tensor) -> Tensor:
     """True everywhere: numbers are real.
 
     Examples
@@ -254,7 +254,7 @@ def isreal(input: Any) -> Tensor:
     return wrap(np.ones(input._array.shape, dtype=np.bool_))
 
 
-def signbit(input: Any) -> Tensor:
+def signbit(input: Tensor) -> Tensor:
     """Whether the sign is minus, also of -0.0.
 
     Examples

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._insides.numpy_errors import quiet
-from .._typing import Device, Ints, Layout, Tensor, TensorOrNumber
+from .._typing import Device, Ints, Layout, Shape, Tensor, TensorOrNumber
 from ..dtypes import dtype as dtype_
 from .arguments import as_integer
 from .axes import shape_argument
@@ -233,7 +233,11 @@ def randint_like(
 
 
 def normal(
-    mean: Tensor, std: TensorOrNumber = 1.0, size: Any = None, *, generator: Generator | None = None
+    mean: Tensor,
+    std: TensorOrNumber = 1.0,
+    size: Shape | None = None,
+    *,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Normal numbers of the given mean and standard deviation (numbers or tensors).
 

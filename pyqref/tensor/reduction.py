@@ -250,7 +250,7 @@ def any(input: Tensor, dim: Ints | None = None, keepdim: bool = False) -> Tensor
     return _logical(np.any, input, dim, keepdim)
 
 
-def count_nonzero(input: Any, dim: Any = None, *more: int) -> Tensor:
+def count_nonzero(input: Tensor, dim: Any = None, *more: int) -> Tensor:
     """Number of non-zero elements: of all, or along ``dim`` and ``more``.
 
     Examples

@@ -62,7 +62,7 @@ def _resolved(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
     return tuple([numel // known if n == -1 else n for n in shape])
 
 
-def reshape(input: Any, *shape: Any) -> Tensor:
+def reshape(input: Tensor, *shape: Ints) -> Tensor:
     """Another shape of the same elements; a view if possible, else a copy.
 
     Parameters
@@ -96,7 +96,7 @@ def view_as(input: Any, other: Any) -> Tensor:
     return view(input, tuple(other.shape))
 
 
-def reshape_as(input: Any, other: Any) -> Any:
+def reshape_as(input: Any, other: Any) -> Tensor:
     """``input.reshape(other.shape)``."""
     require_tensor("reshape_as", "other", other)
     return reshape(input, tuple(other.shape))
@@ -194,7 +194,7 @@ def transpose(input: TensorBase, dim0: int, dim1: int) -> Tensor:
     return apply(operations.Permute, input, tuple(order))
 
 
-def t(input: Any) -> Tensor:
+def t(input: Tensor) -> Tensor:
     """Exchange the axes of a matrix; vectors and single numbers stay as they are.
 
     Examples
@@ -251,7 +251,7 @@ def squeeze(input: Tensor, dim: Any = None, *more: int) -> Tensor:
     return apply(operations.Squeeze, input, tuple(a for a in candidates if shape[a] == 1))
 
 
-def unsqueeze(input: Any, dim: int) -> Tensor:
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """Insert an axis of length 1 at ``dim``.
 
     Examples
@@ -307,7 +307,7 @@ def broadcast_to(input: Tensor, size: Shape) -> Tensor:
     return expand(input, size)
 
 
-def expand_as(input: Any, other: Any) -> Any:
+def expand_as(input: Any, other: Any) -> Tensor:
     """``input.expand(other.shape)``."""
     require_tensor("expand_as", "other", other)
     return expand(input, tuple(other.shape))

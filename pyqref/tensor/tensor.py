@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Dtype, QScheme
+from .._typing import Dtype, QScheme, Self
 from . import (
     arranging,
     conversion,
@@ -87,7 +87,7 @@ class Tensor(ElementwiseMethods, Protocols):
     tensor([2., 4.])
     """
 
-    def __new__(cls, *data: Any, dtype: Dtype | None = None) -> Any:
+    def __new__(cls, *data: Any, dtype: Dtype | None = None) -> Self:
         if len(data) == 1 and not isinstance(data[0], (int, np.integer)):
             value = data[0]
             array = creation._array_of(value, dtype or get_default_dtype())

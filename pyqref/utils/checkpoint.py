@@ -15,7 +15,7 @@ def checkpoint(
     function: Callable[..., Any],
     *args: Tensor,
     use_reentrant: bool | None = None,
-    context_fn: Any = None,
+    context_fn: object = None,
     determinism_check: str = "default",
     debug: bool = False,
     early_stop: bool = True,
@@ -113,7 +113,7 @@ def get_device_states(*args: Tensor) -> tuple[list[int], list[Any]]:
     return [], []
 
 
-def set_device_states(devices: Any, states: Any, *, device_type: Any = None) -> None:
+def set_device_states(devices: object, states: object, *, device_type: object = None) -> None:
     """Put back what :func:`get_device_states` gave: there is nothing to put back.
 
     Examples

@@ -24,7 +24,7 @@ def _is_bool(mask: Any) -> bool:
     return bool(mask._array.dtype.kind == "b")
 
 
-def as_bias(mask: Any, like: Tensor, *, masked: bool) -> Any:
+def as_bias(mask: Tensor | None, like: Tensor, *, masked: bool) -> Any:
     """A boolean mask as numbers to add to scores: minus infinity where it equals ``masked``."""
     if mask is None or not _is_bool(mask):
         return mask
@@ -42,7 +42,7 @@ def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    attn_mask: Any = None,
+    attn_mask: Tensor | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,

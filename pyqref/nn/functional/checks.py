@@ -46,7 +46,7 @@ def shape_text(value: Tensor) -> str:
     return str(list(value.shape))
 
 
-def require_tensor(function: str, name: str, value: Any, *, optional: bool = False) -> None:
+def require_tensor(function: str, name: str, value: object, *, optional: bool = False) -> None:
     """``value`` is a tensor, or None where that is allowed."""
     if isinstance(value, TensorBase) or (optional and value is None):
         return

@@ -107,7 +107,7 @@ def mse_loss(
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-    weight: Any = None,
+    weight: Tensor | None = None,
 ) -> Tensor:
     """``(input - target)^2``; with ``weight`` the mean is weighted.
 
@@ -128,7 +128,7 @@ def l1_loss(
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-    weight: Any = None,
+    weight: Tensor | None = None,
 ) -> Tensor:
     """``|input - target|``; with ``weight`` the mean is weighted.
 
@@ -168,7 +168,11 @@ def smooth_l1_loss(
 
 
 def huber_loss(
-    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Any = None
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Tensor | None = None,
 ) -> Tensor:
     """``d^2 / 2`` where ``d = |input - target| < delta``, else ``delta (d - delta / 2)``.
 

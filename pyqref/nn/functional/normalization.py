@@ -39,9 +39,9 @@ def _several_values(function: str, input: Any, count: int) -> None:
 
 
 def batch_norm(
-    input: Any,
-    running_mean: Any,
-    running_var: Any,
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
     weight: Any = None,
     bias: Any = None,
     training: bool = False,

@@ -208,7 +208,7 @@ def max_pool1d_with_indices(
     dilation: Ints = 1,
     ceil_mode: bool = False,
     return_indices: bool = True,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """:func:`max_pool1d` with its indices."""
     return _max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
@@ -221,7 +221,7 @@ def max_pool2d_with_indices(
     dilation: Ints = 1,
     ceil_mode: bool = False,
     return_indices: bool = True,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """:func:`max_pool2d` with its indices."""
     return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
@@ -234,7 +234,7 @@ def max_pool3d_with_indices(
     dilation: Ints = 1,
     ceil_mode: bool = False,
     return_indices: bool = True,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """:func:`max_pool3d` with its indices."""
     return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 

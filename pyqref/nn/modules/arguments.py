@@ -51,7 +51,7 @@ def layer_count(value: int, name: str, least: int | None = 1) -> int:
     return count
 
 
-def per_axis(value: Any, count: int, name: str, least: int = 0) -> tuple[int, ...]:
+def per_axis(value: object, count: int, name: str, least: int = 0) -> tuple[int, ...]:
     """An integer once for each axis; of several, one stands for all axes when the layer runs.
 
     Raises

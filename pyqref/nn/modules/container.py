@@ -50,7 +50,7 @@ class _Ordered(Module):
         (name,) = self._names(operator.index(index))
         setattr(self, name, module)
 
-    def __delitem__(self, index: Any) -> None:
+    def __delitem__(self, index: int | slice) -> None:
         gone = set(self._names(index))
         self._replace_all([module for name, module in self._modules.items() if name not in gone])
 
@@ -139,14 +139,14 @@ class Sequential(_Ordered):
     def _like(self, names: list[str]) -> Any:
         return type(self)(OrderedDict((name, self._modules[name]) for name in names))
 
-    def __delitem__(self, index: Any) -> None:
+    def __delitem__(self, index: int | slice) -> None:
         for name in self._names(index):
             del self._modules[name]
         self._modules = dict(
             zip(map(str, range(len(self))), list(self._modules.values()), strict=True)
         )
 
-    def __add__(self, other: Any) -> Sequential:
+    def __add__(self, other: object) -> Sequential:
         if not isinstance(other, Sequential):
             raise ValueError(
                 "add operator supports only objects of Sequential class, "
@@ -154,7 +154,7 @@ class Sequential(_Ordered):
             )
         return Sequential(*self, *other)
 
-    def __iadd__(self, other: Any) -> Self:
+    def __iadd__(self, other: object) -> Self:
         if not isinstance(other, Sequential):
             raise ValueError(
                 "add operator supports only objects of Sequential class, "
@@ -270,7 +270,7 @@ class ModuleDict(Module):
         """The modules."""
         return self._modules.values()
 
-    def update(self, modules: Any) -> None:
+    def update(self, modules: object) -> None:
         """Add modules from a mapping or from pairs; a name that is there is replaced."""
         if not isinstance(modules, Iterable):
             raise TypeError(

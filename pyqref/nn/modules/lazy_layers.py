@@ -96,7 +96,7 @@ class _LazyConvolution(LazyModuleMixin):
         if self.in_channels != 0 and not self.has_uninitialized_params():
             super().reset_parameters()  # type: ignore[misc]
 
-    def initialize_parameters(self: Any, input: Any, *args: Any, **kwargs: Any) -> None:
+    def initialize_parameters(self: Any, input: Tensor, *args: Any, **kwargs: Any) -> None:
         """Take ``in_channels`` from the axis before the spatial ones."""
         name, axes = type(self).__name__, len(self.kernel_size)
         require_tensor(name, "input", input)

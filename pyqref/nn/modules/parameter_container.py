@@ -161,7 +161,7 @@ class ParameterDict(Module):
         """A new dictionary with the same parameters."""
         return ParameterDict(self)
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: object = None) -> Any:
         """The value of ``key``, or ``default``."""
         return self[key] if key in self._keys else default
 
@@ -190,7 +190,7 @@ class ParameterDict(Module):
         return key, self.pop(key)
 
     @classmethod
-    def fromkeys(cls, keys: Iterable[str], default: Any = None) -> ParameterDict:
+    def fromkeys(cls, keys: Iterable[str], default: object = None) -> ParameterDict:
         """A dictionary with the same value for all ``keys``."""
         return cls((key, default) for key in keys)
 

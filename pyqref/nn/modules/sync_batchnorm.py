@@ -54,7 +54,7 @@ class SyncBatchNorm(BatchNormBase):
             raise ValueError(f"SyncBatchNorm: expected at least 2D input (got {input.ndim}D input)")
 
     @classmethod
-    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+    def convert_sync_batchnorm(cls, module: Module, process_group: object = None) -> Module:
         """Put a ``SyncBatchNorm`` in place of every batch normalization, with its tensors.
 
         Parameters

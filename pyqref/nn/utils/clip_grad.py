@@ -83,7 +83,7 @@ def clip_grads_with_norm_(
 
 
 def clip_grad_norm_(
-    parameters: Any,
+    parameters: Iterable[Tensor],
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,

@@ -116,7 +116,7 @@ class SpectralNorm:
         del module._parameters[f"{self.name}_orig"]
         module.register_parameter(self.name, Parameter(weight.detach()))
 
-    def __call__(self, module: Module, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: tuple[Any, ...]) -> None:
         weight = self.compute_weight(module, do_power_iteration=module.training)
         setattr(module, self.name, weight)
 

@@ -73,7 +73,7 @@ class WeightNorm:
         del module._parameters[f"{self.name}_v"]
         setattr(module, self.name, Parameter(weight.detach()))
 
-    def __call__(self, module: Module, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: tuple[Any, ...]) -> None:
         setattr(module, self.name, self.compute_weight(module))
 
 

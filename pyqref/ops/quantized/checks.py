@@ -152,7 +152,7 @@ def require_flags(operation: str, **flags: Any) -> None:
         as_flag(value, f"{operation}: {name}")
 
 
-def require_integer(operation: str, name: str, value: Any, least: int | None = None) -> int:
+def require_integer(operation: str, name: str, value: object, least: int | None = None) -> int:
     """``value`` as an int of at least ``least``; TypeError or ValueError if it is none."""
     return as_integer(value, f"{operation}: {name}", least)
 
@@ -167,7 +167,7 @@ def require_axis(operation: str, name: str, value: int, ndim: int) -> int:
     return axis % max(ndim, 1)
 
 
-def require_packed(operation: str, name: str, packed: Any, kind: type, prepack: str) -> None:
+def require_packed(operation: str, name: str, packed: object, kind: type, prepack: str) -> None:
     """Raise unless ``packed`` came from the function ``quantized.<prepack>``."""
     if not isinstance(packed, kind):
         raise TypeError(

@@ -33,11 +33,11 @@ __all__ = [
 
 
 def conv1d_prepack(
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
 ) -> PackedConv:
     """As :func:`conv2d_prepack`, for a weight ``(N, C / groups, K)``.

@@ -100,13 +100,13 @@ def embedding_bag_4bit(
 
 def embedding_bag_byte_rowwise_offsets(
     weight: Tensor,
-    indices: Any,
-    offsets: Any = None,
+    indices: Tensor,
+    offsets: Tensor | None = None,
     scale_grad_by_freq: bool = False,
     mode: int = 0,
     pruned_weights: bool = False,
-    per_sample_weights: Any = None,
-    compressed_indices_mapping: Any = None,
+    per_sample_weights: Tensor | None = None,
+    compressed_indices_mapping: Tensor | None = None,
     include_last_offset: bool = False,
 ) -> Any:
     """As :func:`embedding_bag_byte`, of what ``embedding_bag_byte_prepack`` gives."""
@@ -118,13 +118,13 @@ def embedding_bag_byte_rowwise_offsets(
 
 def embedding_bag_4bit_rowwise_offsets(
     weight: Tensor,
-    indices: Any,
-    offsets: Any = None,
+    indices: Tensor,
+    offsets: Tensor | None = None,
     scale_grad_by_freq: bool = False,
     mode: int = 0,
     pruned_weights: bool = False,
-    per_sample_weights: Any = None,
-    compressed_indices_mapping: Any = None,
+    per_sample_weights: Tensor | None = None,
+    compressed_indices_mapping: Tensor | None = None,
     include_last_offset: bool = False,
 ) -> Any:
     """As :func:`embedding_bag_byte`, of what ``embedding_bag_4bit_prepack`` gives."""
@@ -136,13 +136,13 @@ def embedding_bag_4bit_rowwise_offsets(
 
 def embedding_bag_2bit_rowwise_offsets(
     weight: Tensor,
-    indices: Any,
-    offsets: Any = None,
+    indices: Tensor,
+    offsets: Tensor | None = None,
     scale_grad_by_freq: bool = False,
     mode: int = 0,
     pruned_weights: bool = False,
-    per_sample_weights: Any = None,
-    compressed_indices_mapping: Any = None,
+    per_sample_weights: Tensor | None = None,
+    compressed_indices_mapping: Tensor | None = None,
     include_last_offset: bool = False,
 ) -> Any:
     """As :func:`embedding_bag_byte`, of what ``embedding_bag_2bit_prepack`` gives."""
@@ -152,7 +152,7 @@ def embedding_bag_2bit_rowwise_offsets(
     return _bag(name, table, *given, compressed_indices_mapping, include_last_offset)
 
 
-def bag_lengths(indices: Any, offsets: Any, include_last_offset: bool = False) -> Any:
+def bag_lengths(indices: Tensor, offsets: Tensor | None, include_last_offset: bool = False) -> Any:
     """How many indices each bag has, float32 ``(B,)``; arguments as of the look-ups."""
     starts, ends = bag_limits("bag_lengths", indices._array, offsets, include_last_offset)
     return wrap((ends - starts).astype(np.float32))

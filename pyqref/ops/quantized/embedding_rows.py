@@ -121,7 +121,7 @@ def embedding_bag_4bit_prepack(
 
 def embedding_bag_4bit_prepack_with_rowwise_min_max(
     weight: Tensor,
-    rowwise_min_max: Any,
+    rowwise_min_max: object,
     optimized_qparams: bool = False,
     nbins: int = 200,
     ratio: float = 0.16,
@@ -156,7 +156,7 @@ def embedding_bag_2bit_prepack(
 
 def embedding_bag_2bit_prepack_with_rowwise_min_max(
     weight: Tensor,
-    rowwise_min_max: Any,
+    rowwise_min_max: object,
     optimized_qparams: bool = False,
     nbins: int = 200,
     ratio: float = 0.16,

@@ -38,10 +38,10 @@ _PART = 1 << 18
 
 
 def layer_norm(
-    input: Any,
+    input: Tensor,
     normalized_shape: Sequence[int],
-    weight: Any,
-    bias: Any,
+    weight: Tensor,
+    bias: Tensor | None,
     eps: float,
     output_scale: float,
     output_zero_point: int,

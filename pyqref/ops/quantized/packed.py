@@ -101,7 +101,9 @@ class PackedWeight:
             of_bias = id(bias._array), 0 if changes is None else changes[0]
         return given, of_bias, self.output_range, twin(self.operation), settings.arithmetic
 
-    def keep(self, call: tuple[Any, ...] | None, run: Callable[..., Any], out: Any = None) -> None:
+    def keep(
+        self, call: tuple[Any, ...] | None, run: Callable[..., Any], out: object = None
+    ) -> None:
         """Keep for the next call how this one runs."""
         bias = None if self.bias_tensor is None else self.bias_tensor._array
         # Of another bias kernels take a copy, which would miss what is written to it.

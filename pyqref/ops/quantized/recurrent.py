@@ -41,7 +41,12 @@ _HELD = 15 << 14
 
 
 def quantized_lstm_cell_dynamic(
-    input: Tensor, hx: Sequence[Any], w_ih: Any, w_hh: Any, bias_ih: Any = None, bias_hh: Any = None
+    input: Tensor,
+    hx: Sequence[Any],
+    w_ih: Any,
+    w_hh: Any,
+    bias_ih: Tensor | None = None,
+    bias_hh: Tensor | None = None,
 ) -> tuple[Any, Any]:
     r"""One step of an LSTM: equation ``eq-lstm-step`` on two projections ``eq-linear-dynamic``.
 
@@ -83,7 +88,12 @@ def quantized_lstm_cell_dynamic(
 
 
 def quantized_gru_cell_dynamic(
-    input: Tensor, hx: Tensor, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+    input: Tensor,
+    hx: Tensor,
+    w_ih: object,
+    w_hh: object,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
 ) -> Tensor:
     """One step of a GRU (``eq-gru-step``); arguments as of the LSTM, with one state.
 
@@ -102,7 +112,12 @@ def quantized_gru_cell_dynamic(
 
 
 def quantized_rnn_tanh_cell_dynamic(
-    input: Tensor, hx: Tensor, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+    input: Tensor,
+    hx: Tensor,
+    w_ih: object,
+    w_hh: object,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
 ) -> Tensor:
     """One step of a plain cell (``eq-rnn-step``) with tanh.
 
@@ -121,7 +136,12 @@ def quantized_rnn_tanh_cell_dynamic(
 
 
 def quantized_rnn_relu_cell_dynamic(
-    input: Tensor, hx: Tensor, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+    input: Tensor,
+    hx: Tensor,
+    w_ih: object,
+    w_hh: object,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
 ) -> Tensor:
     """One step of a plain cell (``eq-rnn-step``) with ReLU.
 

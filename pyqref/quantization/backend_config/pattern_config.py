@@ -101,7 +101,7 @@ class BackendPatternConfig:
         items = {name: each for name, each in vars(self).items() if each not in (None, [], {})}
         return f"BackendPatternConfig({items})"
 
-    def set_pattern(self, pattern: Any) -> BackendPatternConfig:
+    def set_pattern(self, pattern: object) -> BackendPatternConfig:
         """Set the pattern.
 
         Raises

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from pyqref._typing import AnyModule, Module, Tensor
+from pyqref._typing import AnyModule, Device, Module, Tensor
 from pyqref.devices import require_cpu
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.modules import Dropout, Identity, Sequential
@@ -44,7 +44,7 @@ def observe_output(module: AnyModule, args: Sequence[Tensor], output: Tensor) ->
     return observer(output)
 
 
-def observe_input(module: AnyModule, args: Any) -> Any:
+def observe_input(module: AnyModule, args: tuple[Any, ...]) -> Any:
     """Forward pre-hook: show a module's input to its observer."""
     return module.activation_post_process(args[0])
 
@@ -58,7 +58,7 @@ def add_observer_(
     module: AnyModule,
     qconfig_propagation_list: Collection[type] | None = None,
     non_leaf_module_list: Collection[type] | None = None,
-    device: Any = None,
+    device: Device = None,
     custom_module_class_mapping: Mapping[type, type] | None = None,
 ) -> None:
     """Put an observer behind every leaf module that has a qconfig, in place.

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyqref._typing import Module
+from pyqref._typing import Module, QConfigLike
 from pyqref.quantization.fake_quantize.base import FakeQuantizeBase
 from pyqref.quantization.observer.base import ObserverBase
 from pyqref.quantization.observer.state import is_observer_path
@@ -148,7 +148,7 @@ def type_name(kind: type) -> str:
     return ".".join([*package, kind.__name__])
 
 
-def describe_qconfig(qconfig: Any) -> str | None:
+def describe_qconfig(qconfig: QConfigLike | None) -> str | None:
     """The two observers of a qconfig by name, ``HistogramObserver, MinMaxObserver``."""
     if qconfig is None:
         return None

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from pyqref._typing import Module
+from pyqref._typing import Module, QConfigLike
 from pyqref.nn.modules import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from pyqref.quantization.diagnostics import NoMatchWarning, UnusedMappingWarning, warn
 from pyqref.quantization.qconfig.checks import require_qconfig
@@ -85,7 +85,7 @@ def propagate_qconfig_(
         modules[path].qconfig = qconfig
 
 
-def require_entry(argument: str, key: str | type[Any], qconfig: Any) -> None:
+def require_entry(argument: str, key: str | type[Any], qconfig: QConfigLike | None) -> None:
     """Raise TypeError unless an entry of a dictionary is a QConfig or None."""
     name = key.__qualname__ if isinstance(key, type) else repr(key)
     require_qconfig(qconfig, f"{argument}: the entry for {name}")

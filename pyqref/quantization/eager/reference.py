@@ -11,7 +11,7 @@ from pyqref.nn.quantized.integer_range import range_entries
 __all__ = ["reference_form", "weight_qparams"]
 
 
-def reference_form(mod: AnyModule, reference: Any) -> Any:
+def reference_form(mod: AnyModule, reference: AnyModule) -> Any:
     """The reference layer of a float layer with a qconfig.
 
     Each weight gets an observer of its own.

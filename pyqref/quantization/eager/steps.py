@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from pyqref._typing import Module
+from pyqref._typing import Module, QConfigLike
 from pyqref.nn import modules as nn
 from pyqref.nn.modules.dropout import _Dropout
 from pyqref.quantization.diagnostics import (
@@ -118,7 +118,9 @@ def _is_graph(model: Any) -> bool:
     return hasattr(model, "graph")
 
 
-def warn_of_root(asks: str, model: Module, mapping: Mapping[Any, Any], qconfig: Any) -> None:
+def warn_of_root(
+    asks: str, model: Module, mapping: Mapping[Any, Any], qconfig: QConfigLike | None
+) -> None:
     """Warn of a model that is a single layer: only submodules are swapped."""
     alone = is_leaf(model) or set(model._modules) == {NAME}
     if alone and qconfig is not None and any(issubclass(type(model), each) for each in mapping):

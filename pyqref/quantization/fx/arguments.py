@@ -22,7 +22,7 @@ def check_model(asks: str, model: Module, is_qat: bool = False) -> None:
     require_float(asks, model)
 
 
-def config_from(name: str, value: Any, kind: type[Any]) -> Any:
+def config_from(name: str, value: object, kind: type[Any]) -> Any:
     """A config from itself, its dictionary or None."""
     if value is None and name != "qconfig_mapping":
         return kind()
@@ -33,12 +33,12 @@ def config_from(name: str, value: Any, kind: type[Any]) -> Any:
     return value
 
 
-def optional_config(name: str, value: Any, kind: type[Any]) -> Any:
+def optional_config(name: str, value: object, kind: type[Any]) -> Any:
     """A config from itself or its dictionary; None stays None."""
     return None if value is None else config_from(name, value, kind)
 
 
-def backend_from(value: Any) -> BackendConfig:
+def backend_from(value: object) -> BackendConfig:
     """A back end from itself or its dictionary; the native one for None."""
     found = optional_config("backend_config", value, BackendConfig)
     return get_native_backend_config() if found is None else found

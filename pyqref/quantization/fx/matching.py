@@ -80,7 +80,7 @@ def nodes_of(nodes: Any, pattern: Any) -> Iterator[Node]:
 
 
 def matches(
-    modules: Mapping[str, Any], node: Node, pattern: Any, max_uses: int = sys.maxsize
+    modules: Mapping[str, Any], node: Node, pattern: object, max_uses: int = sys.maxsize
 ) -> bool:
     """Whether a node is the end of a pattern.
 

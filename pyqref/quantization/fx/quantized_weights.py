@@ -18,7 +18,7 @@ __all__ = ["function_weight", "reference_weights", "slopes_before", "slopes_of"]
 
 
 def function_weight(
-    model: GraphModule, source: Node, quantized: Node, observer: Any
+    model: GraphModule, source: Node, quantized: Node, observer: AnyModule
 ) -> Iterator[QuantizedWeight]:
     """The weight of a function, if no input of the model goes into it.
 

@@ -93,7 +93,7 @@ class QConfigMapping:
         self.global_qconfig = require_qconfig(global_qconfig, "global_qconfig")
         return self
 
-    def set_object_type(self, object_type: Any, qconfig: QConfigAny) -> QConfigMapping:
+    def set_object_type(self, object_type: object, qconfig: QConfigAny) -> QConfigMapping:
         """Set the qconfig of a module class, a function or a method's name.
 
         It takes the place of one set for the same type before.

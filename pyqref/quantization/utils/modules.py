@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from pyqref._typing import Module
+from pyqref._typing import Module, QConfigLike
 from pyqref.quantization.eager.paths import is_leaf, require_module
 
 from .qconfigs import get_quant_type
@@ -70,7 +70,9 @@ def has_no_children_ignoring_parametrizations(module: Module) -> bool:
 
 
 def get_swapped_custom_module_class(
-    custom_module: Module, custom_module_class_mapping: Mapping[Any, Any], qconfig: Any
+    custom_module: Module,
+    custom_module_class_mapping: Mapping[Any, Any],
+    qconfig: QConfigLike | None,
 ) -> type[Any]:
     """What a custom module's type is mapped to, for the qconfig's kind of quantization.
 

@@ -103,7 +103,7 @@ class Machine:
         """The next number, in a form of ``struct``."""
         return struct.unpack(form, self.read(struct.calcsize(form)))[0]
 
-    def push(self, value: Any) -> None:
+    def push(self, value: object) -> None:
         """Put a value on the stack."""
         self.stack.append(value)
 

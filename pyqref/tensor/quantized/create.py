@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import _kernels
 from ..._kernels.observe.one_range import choose_qparams_of_range
-from ..._typing import QuantizedTensor, TensorOrNumber
+from ..._typing import QuantizedTensor, Shape, TensorOrNumber
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
 from ...dtypes import (
@@ -347,7 +347,9 @@ def make_per_tensor_quantized_tensor(input: Tensor, scale: float, zero_point: in
     return make_per_tensor(input._array.copy(), scale, zero_point, _dtype_of(input))
 
 
-def make_per_channel_quantized_tensor(input: Tensor, scale: Any, zero_point: Any, axis: int) -> Any:
+def make_per_channel_quantized_tensor(
+    input: Tensor, scale: float, zero_point: int, axis: int
+) -> Any:
     """Integers as a per channel quantized tensor of the dtype that stores them."""
     return make_per_channel(
         input._array.copy(),
@@ -366,7 +368,7 @@ def _dtype_of(input: Any) -> dtype_:
 
 
 def empty_affine_quantized(
-    size: Any, *, scale: float = 1.0, zero_point: int = 0, dtype: dtype_ = quint8, **options: Any
+    size: Shape, *, scale: float = 1.0, zero_point: int = 0, dtype: dtype_ = quint8, **options: Any
 ) -> Any:
     """A per tensor quantized tensor whose integers are zero."""
     check_dtype(dtype)

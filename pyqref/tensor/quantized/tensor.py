@@ -10,7 +10,7 @@ import numpy as np
 from ..._insides.numpy_errors import quiet
 from ..._kernels.layout import PART
 from ..._kernels.parts import parts, under
-from ..._typing import Index, TensorOrNumber
+from ..._typing import Index, Self, TensorOrNumber
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
 from ...dtypes import per_channel_affine
@@ -61,7 +61,7 @@ class QuantizedTensor(Tensor):
 
     is_quantized = True
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         raise TypeError(
             "QuantizedTensor is not made directly; use quantize_per_tensor or quantize_per_channel"
         )
@@ -206,7 +206,7 @@ class QuantizedTensor(Tensor):
                 some = np.asarray(numbers[at], np.float32)
                 self._array[at] = self._quantizer.of_part(at).quantize(some)
 
-    def __setitem__(self, key: Index, value: Any) -> None:
+    def __setitem__(self, key: Index, value: object) -> None:
         basic, advanced = indexing.taken_apart(self._array.shape, key)
         target: Any = indexing.basic_view(self, basic)
         require_own_places(target)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pyqref._typing import Device, Dtype, Ints, Tensor
+from pyqref._typing import Device, Dtype, Ints, QConfigLike, Self, Tensor
 from pyqref.nn.intrinsic.modules.fused import ConvReLU1d, ConvReLU2d, ConvReLU3d
 from pyqref.nn.layer_options import convolution_options
 from pyqref.nn.modules import Conv1d as FloatConv1d
@@ -65,8 +65,8 @@ class _ConvNd(Module):
 
     @classmethod
     def from_float(
-        cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
-    ) -> Any:
+        cls, mod: Any, qconfig: QConfigLike | None = None, use_precomputed_fake_quant: bool = False
+    ) -> Self:
         """The same layer for quantization-aware training; the parameters are shared.
 
         Parameters

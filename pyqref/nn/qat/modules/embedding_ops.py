@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
-from pyqref._typing import AnyModule, Device, Dtype, Tensor
+from pyqref._typing import AnyModule, Device, Dtype, QConfigLike, Self, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn import modules as nn
 from pyqref.nn.layer_options import embedding_options
@@ -109,8 +109,11 @@ class Embedding(nn.Embedding):
 
     @classmethod
     def from_float(
-        cls, mod: AnyModule, qconfig: Any = None, use_precomputed_fake_quant: bool = False
-    ) -> Any:
+        cls,
+        mod: AnyModule,
+        qconfig: QConfigLike | None = None,
+        use_precomputed_fake_quant: bool = False,
+    ) -> Self:
         """The same layer for quantization-aware training; the parameter is shared."""
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE,), qconfig)
         layer = cls(**embedding_options(mod), _weight=mod.weight.detach(), qconfig=qconfig)
@@ -204,8 +207,11 @@ class EmbeddingBag(nn.EmbeddingBag):
 
     @classmethod
     def from_float(
-        cls, mod: AnyModule, qconfig: Any = None, use_precomputed_fake_quant: bool = False
-    ) -> Any:
+        cls,
+        mod: AnyModule,
+        qconfig: QConfigLike | None = None,
+        use_precomputed_fake_quant: bool = False,
+    ) -> Self:
         """The same layer for quantization-aware training; the parameter is shared."""
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE,), qconfig)
         layer = cls(**embedding_options(mod), _weight=mod.weight.detach(), qconfig=qconfig)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pyqref._typing import AnyModule, Device, Dtype, Tensor
+from pyqref._typing import AnyModule, Device, Dtype, QConfigLike, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn.intrinsic.modules.fused_linear import LinearReLU
 from pyqref.nn.modules import Linear as FloatLinear
@@ -80,7 +80,10 @@ class Linear(FloatLinear):
 
     @classmethod
     def from_float(
-        cls, mod: AnyModule, qconfig: Any = None, use_precomputed_fake_quant: bool = False
+        cls,
+        mod: AnyModule,
+        qconfig: QConfigLike | None = None,
+        use_precomputed_fake_quant: bool = False,
     ) -> Module:
         """The same layer for quantization-aware training; the parameters are shared.
 

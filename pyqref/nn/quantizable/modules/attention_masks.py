@@ -13,7 +13,7 @@ from pyqref.tensor.joining import cat
 __all__ = ["add_mask", "padded_mask", "with_zero_key"]
 
 
-def add_mask(weights: Tensor, mask: Any) -> Tensor:
+def add_mask(weights: Tensor, mask: Tensor | None) -> Tensor:
     """Weights before the softmax: minus infinity where a boolean mask is True, else the sum."""
     if mask is None:
         return weights
@@ -22,7 +22,7 @@ def add_mask(weights: Tensor, mask: Any) -> Tensor:
     return weights + mask
 
 
-def padded_mask(mask: Any, extra_keys: int) -> Any:
+def padded_mask(mask: Tensor | None, extra_keys: int) -> Any:
     """A mask whose last axis also covers keys that were added; these everyone may see."""
     if mask is None or extra_keys == 0:
         return mask

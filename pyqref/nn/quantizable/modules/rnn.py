@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
-from pyqref._typing import Device, Dtype, Tensor
+from pyqref._typing import Device, Dtype, QConfigLike, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn import modules as nn
 from pyqref.nn.layer_options import recurrent_options
@@ -193,7 +193,9 @@ class LSTM(Module):
         return [(given[0][each], given[1][each]) for each in range(count)]
 
     @classmethod
-    def from_float(cls, other: Any, qconfig: Any = None, split_gates: bool = False) -> Module:
+    def from_float(
+        cls, other: object, qconfig: QConfigLike | None = None, split_gates: bool = False
+    ) -> Module:
         """The prepared layer with the parameters of a float LSTM.
 
         Parameters

@@ -183,7 +183,7 @@ class LSTMCell(Module):
 
     @classmethod
     def from_float(
-        cls, other: Any, use_precomputed_fake_quant: bool = False, split_gates: bool = False
+        cls, other: object, use_precomputed_fake_quant: bool = False, split_gates: bool = False
     ) -> Any:
         """The cell with the parameters of a float cell that has a ``qconfig``."""
         if type(other) is not cls._FLOAT_MODULE:

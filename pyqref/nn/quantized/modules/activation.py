@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyqref import dtypes
-from pyqref._typing import AnyModule, Tensor
+from pyqref._typing import AnyModule, Self, Tensor
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.modules import Module
 from pyqref.nn.modules import ReLU as FloatReLU
@@ -59,7 +57,7 @@ class ReLU(FloatReLU):
         return ops.relu(input, self.inplace)
 
     @classmethod
-    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of a float ``ReLU``."""
         require_members(cls, "from_float", mod, "inplace")
         return cls(mod.inplace)
@@ -106,7 +104,7 @@ class ReLU6(FloatReLU):
         return ops.relu6(input, self.inplace)
 
     @classmethod
-    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of a float ``ReLU6``."""
         require_members(ReLU6, "from_float", mod, "inplace")
         return cls(bool(getattr(mod, "inplace", False)))

@@ -6,7 +6,7 @@ import math
 from typing import Any, ClassVar
 
 from pyqref import dtypes
-from pyqref._typing import Tensor
+from pyqref._typing import Self, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn.conversion_checks import sizes_of
 from pyqref.nn.layer_options import convolution_options
@@ -125,7 +125,7 @@ class _ConvNd(WeightedQuantizedModule):
             weight, bias, self.stride, padding, self.dilation, self.groups
         )
 
-    def set_weight_bias(self, w: Any, b: Any) -> None:
+    def set_weight_bias(self, w: Any, b: Tensor | None) -> None:
         """Replace weight and bias; the weight is packed again."""
         require_weight_tensor(self, w)
         if tuple(w.shape) != self._weight_shape():
@@ -220,7 +220,7 @@ class _ConvNd(WeightedQuantizedModule):
         return cls(**convolution_options(layer) | {"bias": bias})
 
     @classmethod
-    def from_reference(cls, ref_qconv: Any, output_scale: Any, output_zero_point: Any) -> Any:
+    def from_reference(cls, ref_qconv: object, output_scale: float, output_zero_point: int) -> Self:
         """The quantized layer of a reference layer (:mod:`pyqref.nn.quantized.reference`).
 
         Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref import dtypes
-from pyqref._typing import AnyModule, Dtype, Tensor
+from pyqref._typing import AnyModule, Dtype, Self, Tensor
 from pyqref.backends import quantized as settings
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
@@ -141,7 +141,7 @@ class Embedding(Module):
         return layer
 
     @classmethod
-    def from_reference(cls, ref_embedding: Any) -> Any:
+    def from_reference(cls, ref_embedding: Any) -> Self:
         """The quantized layer of a reference layer."""
         require_members(cls, "from_reference", ref_embedding, "get_quantized_weight")
         ref = ref_embedding
@@ -246,7 +246,7 @@ class EmbeddingBag(Embedding):
         return lengths.clamp(min=1).reshape(-1, 1)
 
     @classmethod
-    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an ``nn.EmbeddingBag`` or ``nn.qat.EmbeddingBag``.
 
         Raises
@@ -272,7 +272,7 @@ class EmbeddingBag(Embedding):
         return layer
 
     @classmethod
-    def from_reference(cls, ref_embedding_bag: Any) -> Any:
+    def from_reference(cls, ref_embedding_bag: Any) -> Self:
         """The quantized layer of a reference layer."""
         require_members(cls, "from_reference", ref_embedding_bag, "get_quantized_weight")
         return cls(

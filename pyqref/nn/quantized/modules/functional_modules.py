@@ -72,11 +72,11 @@ class FXFloatFunctional(Module):
         """The tensors of ``x`` one after the other along ``dim``."""
         return self._observed(joining.cat(x, dim=dim))
 
-    def add_relu(self, x: Tensor, y: Any) -> Any:
+    def add_relu(self, x: Tensor, y: Tensor) -> Any:
         """``max(x + y, 0)``."""
         return self._observed(F.relu(arithmetic.add(x, y)))
 
-    def matmul(self, x: Tensor, y: Any) -> Any:
+    def matmul(self, x: Tensor, y: Tensor) -> Any:
         """Matrix product of ``x`` and ``y``."""
         return self._observed(linalg.matmul(x, y))
 
@@ -241,13 +241,13 @@ class QFunctional(Module):
         result = ops.cat(x, dim=dim, scale=self.scale, zero_point=self.zero_point)
         return self.activation_post_process(result)
 
-    def add_relu(self, x: Tensor, y: Any) -> Any:
+    def add_relu(self, x: Tensor, y: Tensor) -> Any:
         """``max(x + y, 0)``, requantized."""
         self._require_quantized(x, y)
         result = ops.add_relu(x, y, scale=self.scale, zero_point=self.zero_point)
         return self.activation_post_process(result)
 
-    def matmul(self, x: Tensor, y: Any) -> Any:
+    def matmul(self, x: Tensor, y: Tensor) -> Any:
         """Matrix product of ``x`` and ``y``, requantized."""
         self._require_quantized(x, y)
         result = ops.matmul(x, y, scale=self.scale, zero_point=self.zero_point)

@@ -68,7 +68,7 @@ class LinearPackedParams(Module):
             raise ValueError(f"the weight's dtype must be qint8 or float16, got {dtype}")
         self.set_weight_bias(weight, None)
 
-    def set_weight_bias(self, weight: Any, bias: Any) -> None:
+    def set_weight_bias(self, weight: Tensor, bias: Tensor | None) -> None:
         """Pack a weight ``(N, K)`` and a bias ``(N,)`` or None."""
         pack = ops.linear_prepack if self.dtype is dtypes.qint8 else ops.linear_prepack_fp16
         before = self.__dict__.get("_packed_params")

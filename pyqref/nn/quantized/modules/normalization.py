@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pyqref._typing import AnyModule, Device, Dtype, Module, Tensor
+from pyqref._typing import AnyModule, Device, Dtype, Module, Self, Tensor
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.diagnostics import NoEffectWarning, warn
@@ -93,12 +93,12 @@ class LayerNorm(LoadsGrid, nn.LayerNorm):
         return ops.layer_norm(input, shape, self.weight, self.bias, self.eps, *grid)
 
     @classmethod
-    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed ``nn.LayerNorm``."""
         return cls.from_reference(mod, *observed_grid(cls, mod))
 
     @classmethod
-    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Self:
         """The quantized layer of a float one, with these output parameters."""
         require_members(cls, "from_reference", mod, "normalized_shape", "weight", "bias")
         return cls(
@@ -180,7 +180,7 @@ class GroupNorm(LoadsGrid, nn.GroupNorm):
         return ops.group_norm(input, self.num_groups, self.weight, self.bias, self.eps, *grid)
 
     @classmethod
-    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed ``nn.GroupNorm``."""
         require_members(cls, "from_float", mod, "num_groups", "num_channels", "weight", "bias")
         return cls(
@@ -227,12 +227,12 @@ class _InstanceNorm(LoadsGrid, nn.InstanceNorm2d):
         return ops.instance_norm(input, self.weight, self.bias, self.eps, *grid)
 
     @classmethod
-    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed float instance norm."""
         return cls.from_reference(mod, *observed_grid(cls, mod))
 
     @classmethod
-    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Self:
         """The quantized layer of a float one, with these output parameters.
 
         Warns

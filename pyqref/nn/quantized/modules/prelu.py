@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref import dtypes
-from pyqref._typing import Tensor
+from pyqref._typing import Self, Tensor
 from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.diagnostics import NoEffectWarning, warn
 from pyqref.nn.modules import Module
@@ -86,13 +86,13 @@ class PReLU(Module):
         return ops.prelu(input, self.weight, self.scale, self.zero_point)
 
     @classmethod
-    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed ``nn.PReLU``; its qconfig observes the slopes."""
         require_members(cls, "from_float", mod, "weight", "num_parameters")
         return cls._made(mod, *observed_grid(cls, mod))
 
     @classmethod
-    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Self:
         """The quantized layer of a float one, with these output parameters."""
         require_members(cls, "from_reference", mod, "weight", "num_parameters")
         return cls._made(mod, float(scale), int(zero_point))

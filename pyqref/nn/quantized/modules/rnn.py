@@ -43,7 +43,7 @@ class LSTM(quantizable.LSTM):
         return "QuantizedLSTM"
 
     @classmethod
-    def from_float(cls, other: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def from_float(cls, other: object = None, *args: Any, **kwargs: Any) -> Any:
         """Not here: the float LSTM must be observed first."""
         raise NotImplementedError(
             "a float LSTM must be observed first: use nn.quantizable.LSTM.from_float, calibrate, "

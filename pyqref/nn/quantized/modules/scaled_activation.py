@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from pyqref._typing import AnyModule, Device, Dtype, Module, Tensor
+from pyqref._typing import AnyModule, Device, Dtype, Module, Self, Tensor
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 from pyqref.ops import quantized as ops
@@ -73,7 +73,7 @@ class Hardswish(LoadsGrid, nn.Hardswish):
         return cls(*observed_grid(cls, mod))
 
     @classmethod
-    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Self:
         """The quantized layer of a float one, with these output parameters."""
         return cls(float(scale), int(zero_point))
 
@@ -126,13 +126,13 @@ class ELU(nn.ELU):
         return ops.elu(input, self.scale, self.zero_point, self.alpha)
 
     @classmethod
-    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed ``nn.ELU``."""
         require_members(cls, "from_float", mod, "alpha")
         return cls(*observed_grid(cls, mod), mod.alpha)
 
     @classmethod
-    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Self:
         """The quantized layer of a float one, with these output parameters."""
         require_members(cls, "from_reference", mod, "alpha")
         return cls(float(scale), int(zero_point), mod.alpha)
@@ -199,13 +199,13 @@ class LeakyReLU(LoadsGrid, nn.LeakyReLU):
         return ops.leaky_relu(input, self.negative_slope, False, *grid)
 
     @classmethod
-    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed ``nn.LeakyReLU``."""
         require_members(cls, "from_float", mod, "negative_slope", "inplace")
         return cls(*observed_grid(cls, mod), mod.negative_slope, mod.inplace)
 
     @classmethod
-    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Self:
         """The quantized layer of a float one, with these output parameters."""
         require_members(cls, "from_reference", mod, "negative_slope", "inplace")
         return cls(float(scale), int(zero_point), mod.negative_slope, mod.inplace)
@@ -256,7 +256,7 @@ class Sigmoid(nn.Sigmoid):
         return ops.sigmoid(input, self.output_scale, self.output_zero_point)
 
     @classmethod
-    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed ``nn.Sigmoid``."""
         return cls(*observed_grid(cls, mod))
 
@@ -315,13 +315,13 @@ class Softmax(nn.Softmax):
         return ops.softmax(input, dim, self.scale, self.zero_point)
 
     @classmethod
-    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed ``nn.Softmax``."""
         require_members(cls, "from_float", mod, "dim")
         return cls(mod.dim, *observed_grid(cls, mod))
 
     @classmethod
-    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Self:
         """The quantized layer of a float one, with these output parameters."""
         require_members(cls, "from_reference", mod, "dim")
         return cls(mod.dim, float(scale), int(zero_point))

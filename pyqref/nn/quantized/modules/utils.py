@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyqref import dtypes
@@ -66,7 +66,7 @@ def quantize_weight(weight: Tensor, observer: AnyModule) -> Tensor:
     return in_range_of(observer, quantized)
 
 
-def with_range_of(before: Any, packed: Any) -> Any:
+def with_range_of(before: object, packed: Any) -> Any:
     """A new packed weight, whose layer goes on clamping to the range of the one before."""
     kept = getattr(before, "output_range", None)
     if kept is not None:
@@ -193,7 +193,11 @@ def save_output_parameters(layer: Any, destination: Any, prefix: str) -> None:
 
 
 def load_output_parameters(
-    layer: Any, state_dict: Any, prefix: str, missing_keys: list[str], dtype: dtypes.dtype
+    layer: AnyModule,
+    state_dict: Mapping[str, Any],
+    prefix: str,
+    missing_keys: list[str],
+    dtype: dtypes.dtype,
 ) -> None:
     """Read what :func:`save_output_parameters` wrote, parameters of an output of ``dtype``.
 
@@ -222,7 +226,7 @@ def pop_state(state_dict: Any, key: str, missing_keys: list[str]) -> Any:
 
 
 def pop_dtype(
-    state_dict: Any,
+    state_dict: Mapping[str, Any],
     key: str,
     allowed: Sequence[dtypes.dtype],
     missing_keys: list[str],
@@ -248,7 +252,7 @@ def is_integers(weight: Tensor, key: str, error_msgs: list[str]) -> bool:
     return False
 
 
-def fits(given: Any, ours: Sequence[Any], key: str, error_msgs: list[str]) -> bool:
+def fits(given: object, ours: Sequence[Any], key: str, error_msgs: list[str]) -> bool:
     """Whether a loaded tuple of tensors can take the place of ``ours``; else says why not.
 
     Weights stand at the even places and must have the same shapes; a bias may be None.

@@ -50,7 +50,7 @@ class BasePruningMethod(ABC):
     PRUNING_TYPE: str
     _tensor_name: str
 
-    def __call__(self, module: Module, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: tuple[Any, ...]) -> None:
         """Compute the pruned tensor anew; called before the module."""
         setattr(module, self._tensor_name, self.apply_mask(module))
 
@@ -136,7 +136,9 @@ class BasePruningMethod(ABC):
         module.register_forward_pre_hook(hook)
         return hook
 
-    def prune(self, t: Any, default_mask: Any = None, importance_scores: Any = None) -> Any:
+    def prune(
+        self, t: Any, default_mask: Any = None, importance_scores: Tensor | None = None
+    ) -> Any:
         """``t`` with zeros where the mask has them; nothing is changed.
 
         Parameters
@@ -196,7 +198,7 @@ class PruningContainer(BasePruningMethod):
         for method in methods:
             self.add_pruning_method(method)
 
-    def add_pruning_method(self, method: Any) -> None:
+    def add_pruning_method(self, method: object) -> None:
         """Add one that comes after the others.
 
         Raises
@@ -223,7 +225,7 @@ class PruningContainer(BasePruningMethod):
     def __iter__(self) -> Iterator[BasePruningMethod]:
         return iter(self._pruning_methods)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int | slice) -> Any:
         return self._pruning_methods[index]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:

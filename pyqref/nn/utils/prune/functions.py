@@ -70,7 +70,7 @@ def random_unstructured(module: Module, name: str, amount: float) -> Module:
 
 
 def l1_unstructured(
-    module: Module, name: str, amount: float, importance_scores: Any = None
+    module: Module, name: str, amount: float, importance_scores: Tensor | None = None
 ) -> Module:
     """Prune the smallest elements of a parameter.
 
@@ -123,7 +123,12 @@ def random_structured(module: Module, name: str, amount: float, dim: int) -> Mod
 
 
 def ln_structured(
-    module: Module, name: str, amount: float, n: int, dim: int, importance_scores: Any = None
+    module: Module,
+    name: str,
+    amount: float,
+    n: int,
+    dim: int,
+    importance_scores: Tensor | None = None,
 ) -> Module:
     """Prune the channels of a parameter with the smallest norm.
 

@@ -75,11 +75,11 @@ class _Place:
         bn, conv = conv if self.with_bn else (None, conv)
         return relu, conv, bn, other
 
-    def root_node(self, matched: Any) -> Any:
+    def root_node(self, matched: object) -> Any:
         """The node of the convolution."""
         return self._split(matched)[1]
 
-    def extra_inputs(self, matched: Any) -> list[Any]:
+    def extra_inputs(self, matched: object) -> list[Any]:
         """The other summand."""
         return [self._split(matched)[3]]
 

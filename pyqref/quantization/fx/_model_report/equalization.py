@@ -75,7 +75,9 @@ class InputWeightEqualizationDetector(DetectorBase):
     def _is_supported(self, module: Any, insert: bool = False) -> bool:
         return type(module) in self.SUPPORTED_MODULES and (insert or hasattr(module, PRE))
 
-    def determine_observer_insert_points(self, prepared_fx_model: Any) -> dict[str, dict[str, Any]]:
+    def determine_observer_insert_points(
+        self, prepared_fx_model: object
+    ) -> dict[str, dict[str, Any]]:
         """One observer in front of each linear layer and convolution."""
 
         def wanted(module: Any) -> bool:

@@ -90,7 +90,9 @@ class OutlierDetector(DetectorBase):
     def _supports_report_gen(self, module: Any) -> bool:
         return hasattr(module, PRE)
 
-    def determine_observer_insert_points(self, prepared_fx_model: Any) -> dict[str, dict[str, Any]]:
+    def determine_observer_insert_points(
+        self, prepared_fx_model: object
+    ) -> dict[str, dict[str, Any]]:
         """One observer in front of every module without children."""
         options = {"ch_axis": self.ch_axis, "comp_percentile": self.reference_percentile}
         return dict(self._before(prepared_fx_model, self._supports_insertion, **options))

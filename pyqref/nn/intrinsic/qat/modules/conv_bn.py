@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from pyqref._typing import Ints, Tensor
+from pyqref._typing import Ints, QConfigLike, Self, Tensor
 from pyqref.nn.intrinsic.modules.fused import ConvBn1d as FloatConvBn1d
 from pyqref.nn.intrinsic.modules.fused import ConvBn2d as FloatConvBn2d
 from pyqref.nn.intrinsic.modules.fused import ConvBn3d as FloatConvBn3d
@@ -155,8 +155,8 @@ class _ConvBnNd(WithBatchNorm):
 
     @classmethod
     def from_float(
-        cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
-    ) -> Any:
+        cls, mod: Any, qconfig: QConfigLike | None = None, use_precomputed_fake_quant: bool = False
+    ) -> Self:
         """The same group for quantization-aware training; the parameters are shared.
 
         Parameters

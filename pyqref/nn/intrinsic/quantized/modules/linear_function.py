@@ -125,6 +125,6 @@ class LinearTanh(QuantizedLinear):
     def _get_name(self) -> str:
         return "QuantizedLinearTanh"
 
-    def set_output_parameters(self, activation_post_process: Any) -> None:
+    def set_output_parameters(self, activation_post_process: object) -> None:
         """Take the parameters that cover -1 to 1, whatever was observed, as torch does."""
         self.scale, self.zero_point = 2.0 / 256.0, 128

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
-from pyqref._typing import AnyModule, Tensor
+from pyqref._typing import AnyModule, Self, Tensor
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.intrinsic.modules.fused import _FloatGroup
 from pyqref.nn.modules import Linear as FloatLinear
@@ -105,7 +105,7 @@ class Linear(QuantizedLinear):
         return cls._of_weight(weight, linear.bias)
 
     @classmethod
-    def from_reference(cls, ref_qlinear: Any) -> Any:  # type: ignore[override]
+    def from_reference(cls, ref_qlinear: object) -> Self:  # type: ignore[override]
         """The dynamic layer of a reference layer (:mod:`pyqref.nn.quantized.reference`)."""
         linear: Any = ref_qlinear[0] if isinstance(ref_qlinear, Sequential) else ref_qlinear
         require_members(cls, "from_reference", linear, "get_quantized_weight", "bias")

@@ -39,7 +39,7 @@ def weight_dtype(dtype: Dtype | None) -> dtypes.dtype:
     return dtype
 
 
-def part_of(name: str, given: Any, key: str, shape: tuple[int, ...] | None) -> Any:
+def part_of(name: str, given: object, key: str, shape: tuple[int, ...] | None) -> Any:
     """An entry of what ``set_weight_bias`` takes: a tensor of this shape; a bias may be None.
 
     Without a shape the entry is a dictionary.
@@ -80,7 +80,7 @@ def require_state(name: str, argument: str, state: Tensor) -> None:
         raise RuntimeError(f"{name}: {argument} must be a float32 tensor, got {state.dtype}")
 
 
-def prepack(weight: Any, bias: Any) -> Any:
+def prepack(weight: Tensor, bias: Tensor | None) -> Any:
     """Pack a qint8 weight, or a float32 or float16 one to be kept as float16."""
     if weight.is_quantized:
         return ops.linear_prepack(weight, bias)

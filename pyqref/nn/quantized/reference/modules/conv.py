@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pyqref._typing import Device, Dtype, Ints, Tensor
+from pyqref._typing import Device, Dtype, Ints, Self, Tensor
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.layer_options import convolution_options
@@ -28,7 +28,7 @@ class _Convolution(ReferenceQuantizedModule):
     _FLOAT: ClassVar[Any]
 
     @classmethod
-    def from_float(cls, float_conv: Any, weight_qparams: Mapping[str, Any]) -> Any:
+    def from_float(cls, float_conv: Any, weight_qparams: Mapping[str, Any]) -> Self:
         """The reference layer of a float layer, whose parameters it shares."""
         require_members(
             cls, "from_float", float_conv, "kernel_size", "transposed", "weight", "bias"

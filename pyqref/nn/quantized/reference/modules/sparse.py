@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pyqref._typing import Device, Dtype, Module, Tensor
+from pyqref._typing import Device, Dtype, Module, Self, Tensor
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.layer_options import embedding_options
 from pyqref.nn.modules import Embedding as FloatEmbedding
@@ -81,7 +81,7 @@ class Embedding(ReferenceQuantizedModule, FloatEmbedding):
         return FloatEmbedding.forward(self._float_twin(), input)
 
     @classmethod
-    def from_float(cls, mod: Module, weight_qparams: Mapping[str, Any]) -> Any:
+    def from_float(cls, mod: Module, weight_qparams: Mapping[str, Any]) -> Self:
         """The reference layer of a float table, which it shares."""
         require_members(cls, "from_float", mod, "num_embeddings", "padding_idx", "weight")
         layer = cls(**embedding_options(mod), weight_qparams=weight_qparams)
@@ -169,7 +169,7 @@ class EmbeddingBag(ReferenceQuantizedModule, FloatEmbeddingBag):
         mod: Module,
         weight_qparams: Mapping[str, Any],
         use_precomputed_fake_quant: bool = False,
-    ) -> Any:
+    ) -> Self:
         """The reference layer of a float table, which it shares."""
         require_members(cls, "from_float", mod, "num_embeddings", "mode", "weight")
         layer = cls(**embedding_options(mod), weight_qparams=weight_qparams)

@@ -250,7 +250,7 @@ def _as_buffer(value: Any, dtype: dtypes.dtype, name: str) -> Any:
 
 def on_grid(
     weight: Any,
-    scheme: Any,
+    scheme: object,
     dtype: Any,
     scale: Any = None,
     zero_point: Any = None,
