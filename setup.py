@@ -48,9 +48,9 @@ DIRECTIVES: dict[str, dict[str, bool]] = {
     },
     ".py": {"annotation_typing": False, "auto_pickle": False},
 }
-#: Where the functions begin that Cython adds to each module: they parse arguments and raise errors.
-#: To optimize them as kernels took half a second a module.
-ADDED_BY_CYTHON = "/* #### Code section: utility_code_def ### */\n"
+#: Where the functions begin that Cython adds to each module: they set it up, parse arguments and
+#: raise errors. To optimize them as kernels took more than half a second a module.
+ADDED_BY_CYTHON = "/* #### Code section: init_module ### */\n"
 OPTIMIZED_LESS = """\
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
 #pragma GCC optimize ("O1")
@@ -71,8 +71,6 @@ MODULE = """\
 # written. Microsoft's compiler keeps both by /fp:precise.
 C_FLAGS = shlex.split(os.environ.get("CFLAGS", ""))
 GCC_FLAGS = ["-ffp-contract=off", "-fvisibility=hidden", "-Wno-unused-function"]
-if not any(each.startswith("-O") for each in C_FLAGS):
-    GCC_FLAGS.append("-O3")
 if not any(each.startswith("-g") for each in C_FLAGS):
     GCC_FLAGS.append("-g0")  # Python's own flags ask for debugging symbols: 48 MB of them
 MSVC_FLAGS = ["/O2", "/fp:precise"]
@@ -153,6 +151,13 @@ def extensions() -> list[Extension]:
     return modules
 
 
+def optimization(module: str) -> list[str]:
+    """How gcc and clang optimize a module, unless ``CFLAGS`` says it."""
+    operation = TABLE.OPERATIONS.get(module.split(".")[-2])
+    is_told = any(each.startswith("-O") for each in C_FLAGS)
+    return [] if is_told else [operation.optimize if operation else "-O3"]
+
+
 def translate(modules: list[Extension]) -> None:
     """Let each module be compiled from the C that Cython makes of its source, once for all."""
     sources = {
@@ -231,6 +236,8 @@ class BuildKernels(build_ext):
             module = each.name.rpartition(".")[2]
             each.extra_compile_args += MSVC_FLAGS if is_msvc else GCC_FLAGS
             each.extra_compile_args += flags.get(module) or ()
+            if not is_msvc:
+                each.extra_compile_args += optimization(each.name)
             if module == "_parallel":
                 self._add_openmp(each, "msvc" if is_msvc else "unix")
         translate(self.extensions)

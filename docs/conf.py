@@ -9,6 +9,8 @@ from pathlib import Path
 # Before NumPy is loaded: on one thread BLAS adds in one order, so that the networks of the
 # tutorials learn the same weights in every build, and matrices as small as theirs are faster.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Where the labels of derivations lead that tutorials show, one folder below the root.
+os.environ["PYQREF_DOCS"] = ".."
 
 import matplotlib
 

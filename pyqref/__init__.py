@@ -429,6 +429,7 @@ if TYPE_CHECKING:
     from . import cuda as cuda
     from . import autograd as autograd
     from . import explaining as explaining
+    from . import export as export
     from . import func as func
     from . import fx as fx
     from . import interop as interop
@@ -666,6 +667,7 @@ __getattr__ = on_first_use(
         "distributed",
         "distributions",
         "explaining",
+        "export",
         "hub",
         "jit",
         "multiprocessing",
@@ -850,6 +852,7 @@ __all__ = [
     "explain",
     "explain_diff",
     "explaining",
+    "export",
     "expm1",
     "eye",
     "fake_quantize_per_channel_affine",

@@ -145,8 +145,8 @@ TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            "pyqref writes no ONNX: save the weights with torch.save(model.state_dict(), path) and "
-            "export where torch is installed, or write the graph with the package onnx"
+            "pyqref.export.onnx(model, example_inputs, path) writes a model to a file of ONNX, and "
+            "pyqref.interop.from_onnx(path) reads one"
         ),
         "onnx.*",
     ),

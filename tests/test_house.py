@@ -55,6 +55,7 @@ FLOORS: dict[str, float] = {
     "pyqref.types": 3.2,
     "pyqref.func": 5,
     "pyqref.explaining": 8,
+    "pyqref.export": 8,
     "pyqref.measure": 8,
     "pyqref.arithmetic": 8,
     "pyqref.run": 8,

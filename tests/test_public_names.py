@@ -54,7 +54,7 @@ def _for_the_loader(tree: ast.Module) -> tuple[dict[str, str], set[str]]:
 
 @pytest.mark.parametrize("package", LAZY)
 def test_type_checkers_and_the_loader_agree(package):
-    """A name that is imported at its first use is one for type checkers, of the same module or one below."""
+    """A name imported at its first use is one for type checkers, of that module or one below."""
     tree = ast.parse(SOURCES[package])
     told = _for_type_checkers(tree)
     loaded, modules = _for_the_loader(tree)

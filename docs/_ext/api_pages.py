@@ -63,6 +63,7 @@ PACKAGES = [
     "pyqref.utils.data",
     "pyqref.serialization",
     "pyqref.interop",
+    "pyqref.export",
     "pyqref.course",
     "pyqref.measure",
     "pyqref.arithmetic",

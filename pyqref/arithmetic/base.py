@@ -13,6 +13,7 @@ from pyqref.numerics.rounding import round_half_even
 from pyqref.numerics.types import IntArray
 
 from .layer import LINEAR, Layer
+from .operations import Operations
 from .packed import run_of
 from .scaling import Scaling
 from .step import Note, Recorder, Step, silent
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Arithmetic"]
 
 
-class Arithmetic(ABC):
+class Arithmetic(Operations, ABC):
     """How a system computes the integers of a quantized layer.
 
     The stages are NumPy functions of whole arrays, output channels last. A subclass says in
@@ -53,7 +54,6 @@ class Arithmetic(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    engine: ClassVar[str | None] = None
     #: Whether :meth:`accumulate` gives the exact sum, whatever the data.
     exact_sums: ClassVar[bool] = True
 

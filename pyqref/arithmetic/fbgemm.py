@@ -11,13 +11,14 @@ from pyqref.numerics.rounding import fma32
 from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, rounded_then_shifted
+from .operations import EngineOperations
 from .scaling import Scaling
 from .step import Note
 
 __all__ = ["FBGEMM"]
 
 
-class FBGEMM(Arithmetic):
+class FBGEMM(EngineOperations, Arithmetic):
     r"""torch's fbgemm (and its default, ``x86``): the bias stays real.
 
     Equations ``eq-requantize-bias`` and ``eq-requantize``, with ``eq-multiplier-fbgemm``: the bias

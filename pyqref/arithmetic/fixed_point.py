@@ -20,6 +20,7 @@ from .base import Arithmetic, shifted
 from .qnnpack import with_integer_bias
 from .scaling import Scaling
 from .step import Note
+from .tflite_operations import TFLiteOperations, TFLiteRuyOperations, TFLiteSingleOperations
 
 __all__ = ["BIAS_HALF_AWAY", "CMSISNN", "TFLite", "TFLiteRuy", "TFLiteSingle"]
 
@@ -93,7 +94,7 @@ _MARKS = {"away": "rsr", "up": "rsu"}
 _WAYS = {"away": "away from zero", "up": "upward"}
 
 
-class TFLite(_RoundedTwice):
+class TFLite(TFLiteOperations, _RoundedTwice):
     r"""TFLite's and gemmlowp's reference arithmetic, without real numbers.
 
     Equations ``eq-bias-half-away``, ``eq-fixed-point-multiplier`` and
@@ -130,7 +131,7 @@ class CMSISNN(TFLite):
     summary = "CMSIS-NN: the numbers of TFLite's reference on Arm Cortex-M"
 
 
-class TFLiteRuy(_RoundedTwice):
+class TFLiteRuy(TFLiteRuyOperations, _RoundedTwice):
     r"""TFLite's optimized kernels (ruy): as :class:`TFLite`, but ties go up both times.
 
     Equations ``eq-bias-half-away``, ``eq-fixed-point-multiplier`` and
@@ -144,11 +145,12 @@ class TFLiteRuy(_RoundedTwice):
     """
 
     name = "tflite-ruy"
+    matmul = TFLite().matmul  # BATCH_MATMUL is the reference's
     summary = "TFLite's optimized kernels (ruy): 31-bit multiplier, two roundings, ties upward"
     first, second = "up", "up"
 
 
-class TFLiteSingle(_FixedPoint):
+class TFLiteSingle(TFLiteSingleOperations, _FixedPoint):
     r"""TFLite and CMSIS-NN built to round once.
 
     Equations ``eq-bias-half-away``, ``eq-fixed-point-multiplier`` and ``eq-multiply-rounded-once``.

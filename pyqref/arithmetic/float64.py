@@ -9,13 +9,14 @@ import numpy as np
 from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, rounded_then_shifted
+from .real_operations import RealOperations
 from .scaling import Scaling
 from .step import Note
 
 __all__ = ["Float64"]
 
 
-class Float64(Arithmetic):
+class Float64(RealOperations, Arithmetic):
     r"""What the integers would be if nothing was rounded on the way.
 
     Equation ``eq-requantize-double``: all in double precision, from the scales as they are given.
@@ -29,6 +30,7 @@ class Float64(Arithmetic):
 
     name = "float64"
     summary = "the real layer in double precision, rounded once: what the others approximate"
+    precision = np.float64
 
     def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
         """The bias over the unit of the accumulator: float64."""

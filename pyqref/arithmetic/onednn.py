@@ -11,6 +11,7 @@ from pyqref.numerics.rounding import round_half_even
 from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, clamped, saturated, tie
+from .operations import EngineOperations
 from .scaling import Scaling
 from .step import Note
 
@@ -19,7 +20,7 @@ __all__ = ["OneDNN"]
 _LABEL = "eq-requantize-onednn"
 
 
-class OneDNN(Arithmetic):
+class OneDNN(EngineOperations, Arithmetic):
     r"""torch's onednn, in the order that experiments show.
 
     Equation ``eq-requantize-onednn``:
@@ -45,7 +46,13 @@ class OneDNN(Arithmetic):
     engine = "onednn"
 
     def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
-        """The bias over the unit of the accumulator, for comparison: onednn adds it as it is."""
+        r"""The bias in units of the accumulator, float32: a number to compare with other systems.
+
+        .. math:: \mathrm{fl}_{32}(b / \mathrm{fl}_{32}(s_x s_w))
+
+        from the scales as they are given. onednn itself never forms it: :meth:`requantize` adds the
+        real bias, as it is, to the real result (``eq-requantize-onednn``).
+        """
         unit = np.float32(s_x) * np.asarray(s_w).astype(np.float32)
         return np.asarray(np.asarray(bias, np.float32) / unit)
 

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from pyqref.numerics.fixed_point import bias_half_away
 from pyqref.numerics.requantize import accumulator_scale, multiplier_fbgemm
 from pyqref.numerics.rounding import clamp_to_int, round_half_even
-from pyqref.numerics.types import IntArray
+from pyqref.numerics.types import FloatArray, IntArray
 
 from .base import Arithmetic, rounded_then_shifted
 from .fbgemm import scaled_by, unit_of_accumulator
-from .fixed_point import BIAS_HALF_AWAY
+from .fixed_point import BIAS_HALF_AWAY, TFLite
+from .onnx_operations import QLinearOperations, sum_in_order
+from .packed import real_of
 from .qnnpack import with_integer_bias
+from .real_operations import RealOperations
 from .scaling import Scaling
 from .step import Note
+from .tflite_operations import XNNPACKOperations
+
+if TYPE_CHECKING:
+    from pyqref.numerics.elementwise import Grid
+
+    from .operations import Function
 
 __all__ = ["ONNX", "ONNXQDQ", "TFLiteXNNPACK"]
 
 _BIAS = "rne(fl32({b} / fl32(fl32({s_x}) * fl32({s_w}))))"
 
 
-class ONNX(Arithmetic):
+class ONNX(QLinearOperations, Arithmetic):
     r"""ONNX's QLinearConv, QLinearMatMul and QGemm.
 
     Equation ``eq-requantize-onnx``:
@@ -52,6 +61,13 @@ class ONNX(Arithmetic):
         scaled = np.asarray(bias, np.float32) / accumulator_scale(s_x, s_w)
         return clamp_to_int(round_half_even(scaled), -(2**31), 2**31 - 1, np.int64)
 
+    def fused(
+        self, packed: Any, x: IntArray, x_grid: Grid, out: Grid, function: Function
+    ) -> IntArray | None:
+        """Real operators between DequantizeLinear and QuantizeLinear: ``eq-requantize-qdq``."""
+        real = real_of(_WithStoredBias(self), packed, x_grid)(x)
+        return self._on_grid(function(real), out)
+
     def _requantize(
         self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note
     ) -> IntArray:
@@ -72,7 +88,7 @@ class ONNX(Arithmetic):
         return rounded_then_shifted(scaled, z_y, low, high, note, label)
 
 
-class TFLiteXNNPACK(ONNX):
+class TFLiteXNNPACK(XNNPACKOperations, ONNX):
     r"""TFLite's kernels from XNNPACK, which its interpreter takes unless told otherwise.
 
     Equation ``eq-requantize-onnx``, with the bias of TFLite's converter, ``eq-bias-half-away``.
@@ -84,6 +100,7 @@ class TFLiteXNNPACK(ONNX):
     """
 
     name = "tflite-xnnpack"
+    matmul = TFLite().matmul  # BATCH_MATMUL is the reference's
     summary = "TFLite's XNNPACK: as ONNX's operators, with the integer bias of TFLite's converter"
     bias_label = "eq-bias-half-away"
     bias_formula = BIAS_HALF_AWAY
@@ -115,16 +132,22 @@ class ONNXQDQ(ONNX):
 
     name = "onnx-qdq"
     summary = "ONNX's operators on real numbers, between those for grids: division at the end"
+    add = RealOperations.add
+    mul = RealOperations.mul
+
+    def average(self, taps: IntArray, count: IntArray, grid: Grid, whole: bool) -> IntArray | None:
+        """Real numbers, added one after the other, divided, quantized."""
+        total = sum_in_order(taps, np.float32(grid.scale))
+        return self._on_grid(np.asarray(total / np.asarray(count, np.float32)), grid)
 
     def _requantize(
         self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note
     ) -> IntArray:
         s_x, s_w, s_y, z_y, low, high, _ = scaling
         label = "eq-requantize-qdq"
-        x, w = np.float32(s_x), np.asarray(s_w).astype(np.float32)
         real = note(
             "real result",
-            (accumulator * (np.float64(x) * w.astype(np.float64))).astype(np.float32),
+            _real(accumulator, s_x, s_w),
             label,
             "fl32(fl64({a} * (fl32({s_x}) * fl32({s_w}))))",
             a=accumulator,
@@ -140,3 +163,24 @@ class ONNXQDQ(ONNX):
         formula = "{v} / fl32({s_y})"
         scaled = note("scaled", real / np.float32(s_y), label, formula, v=real, s_y=s_y)
         return rounded_then_shifted(scaled, z_y, low, high, note, label)
+
+
+class _WithStoredBias:
+    """Sums of an arithmetic as real results, with the bias that a model file holds."""
+
+    def __init__(self, model: ONNX) -> None:
+        self.model = model
+        self.accumulate = model.accumulate
+
+    def dequantize(self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any) -> FloatArray:
+        real = _real(accumulator, s_x, s_w)
+        if bias is None:
+            return real
+        integer = self.model.bias(bias, s_x, s_w).astype(np.float32)
+        return np.asarray(real + integer * accumulator_scale(s_x, s_w))
+
+
+def _real(accumulator: IntArray, s_x: float, s_w: Any) -> FloatArray:
+    """The real sum, rounded once."""
+    x, w = np.float64(np.float32(s_x)), np.asarray(s_w).astype(np.float32).astype(np.float64)
+    return np.asarray((accumulator * (x * w)).astype(np.float32))

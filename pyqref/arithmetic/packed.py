@@ -15,7 +15,7 @@ from .layer import layer_of
 if TYPE_CHECKING:
     from pyqref.numerics.elementwise import Grid
 
-__all__ = ["patches", "run_of", "weight_rows"]
+__all__ = ["patches", "real_of", "run_of", "weight_rows"]
 
 #: Elements of the windows that are laid out at once.
 _PART = 2**22
@@ -49,10 +49,38 @@ def run_of(
         integers = model.requantize(sums, bias, *scales, out.zero_point, low, high, layer)
         return np.asarray(integers.astype(np.uint8))
 
+    return _prepared(model, packed, zero_point, requantize, np.uint8)
+
+
+def real_of(model: Any, packed: Any, x_grid: Grid) -> Callable[[np.ndarray], np.ndarray]:
+    """Make a function from the integers of the input to real results, not rounded to a grid.
+
+    Parameters as of :func:`run_of`; ``model`` has ``accumulate`` and ``dequantize``.
+    """
+    bias = None if packed.bias_tensor is None else packed.bias_tensor._array
+
+    def dequantize(sums: np.ndarray) -> np.ndarray:
+        return np.asarray(model.dequantize(sums, bias, x_grid.scale, packed.weight_scales))
+
+    return _prepared(model, packed, x_grid.zero_point, dequantize, np.float32)
+
+
+def _prepared(
+    model: Any,
+    packed: Any,
+    zero_point: int,
+    finish: Callable[[np.ndarray], np.ndarray],
+    storage: Any,
+) -> Callable[[np.ndarray], np.ndarray]:
+    """From the integers of the input to what ``finish`` makes of the sums, channels last.
+
+    ``storage`` is the type of a result without elements.
+    """
+    layer = layer_of(packed)
     weight, zero_points = weight_rows(packed)
     if packed.operation == "qgemm":
         own = weight[0], zero_points[0], layer
-        return lambda x: requantize(model.accumulate(x, zero_point, *own))
+        return lambda x: finish(model.accumulate(x, zero_point, *own))
 
     def accumulate(rows: list[np.ndarray], outside: np.ndarray | None) -> np.ndarray:
         sums = [
@@ -61,17 +89,22 @@ def run_of(
         ]
         return np.concatenate(sums, axis=-1)
 
-    return partial(_convolve, packed, zero_point, lambda *row: requantize(accumulate(*row)))
+    together: Callable[..., np.ndarray] = lambda *row: finish(accumulate(*row))  # noqa: E731
+    return partial(_convolve, packed, zero_point, together, storage)
 
 
 def _convolve(
-    packed: Any, zero_point: int, finish: Callable[..., np.ndarray], x: np.ndarray
+    packed: Any, zero_point: int, finish: Callable[..., np.ndarray], storage: Any, x: np.ndarray
 ) -> np.ndarray:
-    """The integers ``(B, N, *out)`` of a convolution, transposed or not."""
+    """What a convolution, transposed or not, gives: ``(B, N, *out)``."""
     outputs = sum(len(each) for each in weight_rows(packed)[0])
-    result = np.empty((x.shape[0], outputs, *packed.out_size(x.shape[2:])), np.uint8)
+    shape = x.shape[0], outputs, *packed.out_size(x.shape[2:])
+    result = np.empty(shape, storage)
     for at, rows, outside in patches(packed, x, zero_point):
-        result[at] = np.moveaxis(finish(rows, outside), -1, 1)
+        part = np.moveaxis(finish(rows, outside), -1, 1)
+        if result.dtype != part.dtype:  # of real results in double precision
+            result = result.astype(part.dtype)
+        result[at] = part
     return result
 
 

@@ -11,13 +11,14 @@ from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, rounded_then_shifted
 from .fbgemm import scaled_by, unit_of_accumulator
+from .operations import EngineOperations
 from .scaling import Scaling
 from .step import Note
 
 __all__ = ["QNNPACK", "with_integer_bias"]
 
 
-class QNNPACK(Arithmetic):
+class QNNPACK(EngineOperations, Arithmetic):
     r"""torch's qnnpack: the bias becomes an integer in units of the accumulator.
 
     Equations ``eq-bias-integer``, ``eq-requantize-bias`` and ``eq-requantize``, with

@@ -11,6 +11,7 @@ from .base import Arithmetic
 from .fbgemm import FBGEMM
 from .fixed_point import CMSISNN, TFLite, TFLiteRuy, TFLiteSingle
 from .float64 import Float64
+from .kept import Kept
 from .onednn import OneDNN
 from .onnx import ONNX, ONNXQDQ, TFLiteXNNPACK
 from .qnnpack import QNNPACK
@@ -71,17 +72,30 @@ def get(name: str) -> Arithmetic:
 
 
 @contextmanager
-def use(arithmetic: str | Arithmetic) -> Iterator[Arithmetic]:
-    """Compute every quantized linear layer and convolution in another arithmetic.
+def use(arithmetic: str | Arithmetic, *, strict: bool = False) -> Iterator[Arithmetic]:
+    """Compute the quantized operations of a model in another arithmetic.
 
     Inside, the same modules with the same packed weights accumulate, add the bias and requantize as
-    the other system does. Operations that an arithmetic does not define (pooling, joining,
-    activations by table, dynamic layers) stay those of the engine.
+    the other system does; so do sums, products, means, joining, functions, dynamic layers and the
+    quantization of inputs, as far as the arithmetic defines them (:doc:`/theory/arithmetics` has a
+    table). An operation that it does not define keeps the numbers of the engine, and says so.
 
     Parameters
     ----------
     arithmetic
         A name of :func:`names`, or an :class:`Arithmetic`.
+    strict
+        Raise where an operation would keep the numbers of the engine.
+
+    Warns
+    -----
+    NoEffectWarning
+        The arithmetic does not define an operation; once for each layer.
+
+    Raises
+    ------
+    QuantizationError
+        The same, with ``strict``.
 
     Examples
     --------
@@ -94,11 +108,11 @@ def use(arithmetic: str | Arithmetic) -> Iterator[Arithmetic]:
     'qnnpack'
     """
     chosen = arithmetic if isinstance(arithmetic, Arithmetic) else get(arithmetic)
-    before = settings.arithmetic, settings.engine
-    settings.arithmetic = chosen
+    before = settings.arithmetic, settings.engine, settings.kept
+    settings.arithmetic, settings.kept = chosen, Kept(chosen, strict)
     try:
         if chosen.engine is not None:
             settings.engine = chosen.engine
         yield chosen
     finally:
-        settings.arithmetic, settings.engine = before
+        settings.arithmetic, settings.engine, settings.kept = before

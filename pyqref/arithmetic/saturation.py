@@ -206,6 +206,8 @@ class _Watch(Arithmetic):
     name = "watch"
     summary = "the engine of each layer, with a look at saturating sums"
 
+    belongs_to_engine = True
+
     def __init__(self, model: Module) -> None:
         self.paths = _paths(model)
         self.seen: dict[int, LayerSaturation] = {}

@@ -11,13 +11,14 @@ from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, rounded_then_shifted
 from .fbgemm import unit_of_accumulator
+from .real_operations import RealOperations
 from .scaling import Scaling
 from .step import Note
 
 __all__ = ["TensorRT"]
 
 
-class TensorRT(Arithmetic):
+class TensorRT(RealOperations, Arithmetic):
     r"""As TensorRT documents it: real result, real bias, division by the scale, ties to even.
 
     Equation ``eq-requantize-tensorrt``:
@@ -43,7 +44,10 @@ class TensorRT(Arithmetic):
     summary = "TensorRT as documented: symmetric, real bias, division by the output scale"
 
     def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
-        """The bias over the unit of the accumulator, for comparison: it is added as it is."""
+        """The bias in units of the accumulator, float32: a number to compare with other systems.
+
+        :meth:`requantize` adds the real bias, as it is, to the real result.
+        """
         return np.asarray(np.asarray(bias, np.float32) / accumulator_scale(s_x, s_w))
 
     def _requantize(

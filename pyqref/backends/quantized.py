@@ -26,6 +26,7 @@ RuntimeError: engine must be one of 'qnnpack', 'onednn', 'x86', 'fbgemm', got 't
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -53,6 +54,8 @@ engine: str = "x86"
 conventions: str = "documented"
 #: The model that ``pyqref.arithmetic.use`` has put in place of the engine's products, or None.
 arithmetic: Any = None
+#: Told of each operation that this model leaves to the engine, and which method would define it.
+kept: Callable[[str, str | None], None] | None = None
 
 
 class _Settings(ModuleType):

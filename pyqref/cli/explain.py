@@ -34,6 +34,12 @@ def add_parser(commands: Any) -> None:
     command.add_argument(
         "--index", metavar="0,3,5", default="", help="which element of the layer's output"
     )
+    command.add_argument(
+        "--arithmetics",
+        metavar="NAME,...",
+        default="",
+        help="other systems to put beside it, such as qnnpack,tflite",
+    )
     command.add_argument("--json", action="store_true", help="print JSON instead of text")
     command.add_argument("--html", type=Path, metavar="PAGE", help="write a page to this file")
     command.set_defaults(run=run)
@@ -57,7 +63,8 @@ def run(options: argparse.Namespace) -> int:
             model = named_model(options.model)
             model.load_state_dict(load(options.file))
         x = from_numpy(np.load(options.input, allow_pickle=False))
-        found = explain(model, x, options.layer, index)
+        names = [each.strip() for each in options.arithmetics.split(",") if each.strip()]
+        found = explain(model, x, options.layer, index, names)
     except (
         FileError,
         ModelError,

@@ -16,8 +16,10 @@ from .book import Ledger as Ledger
 from .derivation import Derivation as Derivation
 from .derivation import Input as Input
 from .differences import explain_diff as explain_diff
+from .pairs import Element as Element
+from .pairs import Line as Line
+from .pairs import Pair as Pair
 from .report import Differences as Differences
-from .report import Element as Element
 from .report import LayerDifference as LayerDifference
 from .steps import Operand as Operand
 from .steps import Step as Step
@@ -30,7 +32,9 @@ __all__ = [
     "Input",
     "LayerDifference",
     "Ledger",
+    "Line",
     "Operand",
+    "Pair",
     "Recording",
     "Step",
     "explain",

@@ -66,7 +66,12 @@ def ledger(
         its output is rounded to the grid,
     ``rest``
         it is the quantized layer: what the engine rounds otherwise, and for layers that are one
-        step only, such as a dynamic LSTM, all of it.
+        step only, all of it.
+
+    An LSTM, a GRU, their cells and attention have the first three steps, each for all of their
+    weights together, and then ``activation rounding``, which is the quantized layer. Inside,
+    inputs, states and gates are put on grids time step after time step, and each depends on those
+    before it, so that clipping and rounding of them are not told apart.
 
     The metric is measured at each step, and an entry is the difference that the step makes
     (``eq-ledger``). The entries add up to the whole change exactly, because they are fractions.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ..autograd import no_grad
 from ..nn import Module
 from ..nn.modules.dropout import _Dropout
+from ..tensor.arguments import described
 from ..tensor.asking import set_answer_to_why
 from . import explainers as explainers
 from .derivation import Derivation, derive, derive_record
@@ -65,26 +66,49 @@ class Recording:
             There is no such layer, or it works on real numbers.
         IndexError
             The index does not fit the shape of the output.
+        TypeError
+            ``layer`` is no text, the index no integers, or ``arithmetics`` no list of names.
         """
-        record = self._found(layer)
-        shape = record.outputs[0].shape if record.outputs else _observed_shape(record)
+        names = _as_names(arithmetics)
+        record, output = self._found(layer)
+        shape = record.outputs[output].shape if record.outputs else _observed_shape(record)
         place = _as_index(index, shape, record.layer)
-        return derive_record(record, place, 0, tuple(arithmetics))
+        return derive_record(record, place, output, names)
 
-    def _found(self, layer: str | None) -> Record:
+    def _found(self, layer: str | None) -> tuple[Record, int]:
+        """The operation whose output the layer gave, and which of its outputs."""
+        if not isinstance(layer, str | None):
+            raise TypeError(
+                "explain: layer must be the path of a module or the name of a node, got "
+                f"{described(layer)}"
+            )
         records = self._recorder.records
         if not records:
             raise LookupError(
-                "explain: no operation was recorded; run a quantized model inside of the recording"
+                "explain: no operation was recorded; run a quantized model inside of the "
+                "recording, in the same thread"
             )
         if layer is None:
-            return next((each for each in reversed(records) if each.outputs), records[-1])
-        for each in records:
-            if each.layer == layer:
-                return each
+            return next((each for each in reversed(records) if each.outputs), records[-1]), 0
+        exact = next((each for each in records if each.layer == layer), None)
+        result = self._recorder.results.get(layer)
+        if exact is not None and exact.kind == "observer":
+            return exact.arguments["history"][-1], 0
+        if result is not None and result.maker is not None:
+            return result.maker, result.maker.outputs.index(result)
+        if exact is not None:
+            return exact, 0
         inside = [each for each in records if each.layer.startswith(f"{layer}.")]
         if inside:
-            return inside[-1]
+            return inside[-1], 0
+        if result is not None:
+            raise LookupError(
+                f"explain: {layer} gave back what it was given, {result.name}, as it is; ask for a "
+                "layer that changes numbers"
+            )
+        above = layer.rpartition(".")[0]
+        if above and above in self._recorder.results:
+            raise LookupError(f"explain: no layer {layer!r} ran by itself; ask for {above!r}")
         near = difflib.get_close_matches(layer, self.layers, 3, 0.4) or self.layers[:3]
         names = ", ".join(repr(each) for each in dict.fromkeys(near))
         raise LookupError(f"explain: no layer {layer!r} ran; near it are {names}")
@@ -102,8 +126,9 @@ _newest: list[Recording] = []
 def recording() -> Iterator[Recording]:
     """Record what runs inside, so that tensors can be asked ``y.why(index)``.
 
-    The newest recording is kept, with its numbers, until the next one begins. Outside of a
-    recording operations are as quick as ever.
+    The newest recording is kept, with its numbers, until the next one begins. What runs inside of a
+    recording within this one belongs to that one alone, and what other threads run is left out.
+    Outside of a recording operations are as quick as ever.
 
     Examples
     --------
@@ -128,7 +153,7 @@ def _why(tensor: Any, index: tuple[Any, ...]) -> Derivation:
         if value is not None:
             return derive(value, _as_index(place, value.shape, value.name))
     raise LookupError(
-        "why: this tensor was not recorded; run the model inside of "
+        "why: this tensor was not recorded, or was changed since; run the model inside of "
         "'with pyqref.explaining.recording():' and ask before the next recording begins"
     )
 
@@ -169,7 +194,8 @@ def explain(
     Raises
     ------
     TypeError
-        ``model`` is no module, or the index no integers.
+        ``model`` is no module, ``layer`` no text, the index no integers, or ``arithmetics`` no list
+        of names.
     LookupError
         There is no such layer, or it works on real numbers.
     IndexError
@@ -198,7 +224,9 @@ def explain(
 
 def _refuse_chance(model: Module) -> None:
     for path, module in model.named_modules():
-        if isinstance(module, _Dropout) and module.training and module.p:
+        share = getattr(module, "p" if isinstance(module, _Dropout) else "dropout", 0)
+        own = type(module).__module__.startswith("pyqref.")
+        if own and module.training and isinstance(share, int | float) and share > 0:
             raise RuntimeError(
                 f"explain: {path or 'the model'} ({type(module).__name__}) draws at random, so "
                 "that each run gives other numbers; call model.eval() first"
@@ -211,10 +239,28 @@ def _observed_shape(record: Record) -> tuple[int, ...]:
     return tuple(shape)
 
 
+def _as_names(arithmetics: Any) -> tuple[str, ...]:
+    """The names of arithmetics that were given."""
+    if isinstance(arithmetics, str) or not isinstance(arithmetics, Iterable):
+        raise TypeError(
+            "explain: arithmetics must be a list of names, such as ['qnnpack'], got "
+            f"{described(arithmetics)}"
+        )
+    return tuple(arithmetics)
+
+
+def _count(axes: int) -> str:
+    if axes == 0:
+        return "the empty index ()"
+    return "one integer" if axes == 1 else f"{axes} integers"
+
+
 def _as_index(index: Any, shape: tuple[int, ...], layer: str) -> tuple[int, ...]:
     """An index that was given, as one not negative integer for each axis."""
     several = tuple(index) if isinstance(index, tuple | list) else (index,)
     try:
+        if any(isinstance(each, bool) for each in several):
+            raise TypeError
         places = tuple(operator.index(each) for each in several)
     except TypeError:
         raise TypeError(
@@ -226,6 +272,6 @@ def _as_index(index: Any, shape: tuple[int, ...], layer: str) -> tuple[int, ...]
     if not fits:
         raise IndexError(
             f"explain: index {list(places)} does not fit the output of {layer}, of shape "
-            f"{list(shape)}; give {len(shape)} integers within it"
+            f"{list(shape)}; give {_count(len(shape))} within it"
         )
     return tuple(place % size for place, size in zip(places, shape, strict=True))

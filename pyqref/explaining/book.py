@@ -203,7 +203,9 @@ class Ledger:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        below = [table(self.rows(), ["layer", *HEADS], left=1)]
+        # The sum comes first, so that a narrow page shows it.
+        rows = [[row[0], row[-1], *row[1:-1]] for row in (["layer", *HEADS], *self.rows())]
+        below = [table(rows[1:], rows[0], left=1)]
         below += [element("div", faint(each)) for each in self.notes]
         below += [element("div", element("b", self.advice))] if self.advice else []
         return block("Ledger", [*self.head(), "percent of the change"], *below)

@@ -6,22 +6,24 @@ accumulator, times a fraction, and either lies on a tie or it does not.
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from ..arithmetic import X86Saturating
+from ..arithmetic import X86Saturating, use
 from ..arithmetic.layer import layer_of
 from ..arithmetic.packed import patches, weight_rows
+from ..nn.diagnostics import NoEffectWarning
 from ..nn.modules import Module
 from ..ops.quantized.packed import PackedWeight
 from ..tensor import from_numpy
 from .float_forms import packed_weight_of, run_with_weight
 from .running import Call
 from .stages import Grid
-from .values import is_quantized
+from .values import is_quantized, leaves
 from .variants import Ingredients
 
 __all__ = ["ARITHMETIC", "decided"]
@@ -31,9 +33,10 @@ BIAS = "bias rounded to integer"
 MULTIPLIER = "multiplier rounded otherwise"
 TWICE = "rounded twice"
 SATURATION = "saturation"
+OTHERWISE = "rounded otherwise on the way"
 CLAMP = "clamp range"
 REST = "not explained"
-ARITHMETIC = (TIE, BIAS, MULTIPLIER, TWICE, SATURATION, CLAMP, REST)
+ARITHMETIC = (TIE, BIAS, MULTIPLIER, TWICE, SATURATION, OTHERWISE, CLAMP, REST)
 """Reasons that an arithmetic can have, in the order in which they are tried."""
 
 ULPS = 2.0**-21
@@ -45,6 +48,7 @@ Array = np.ndarray[Any, Any]
 def decided(
     call: Call,
     args: tuple[Any, ...],
+    kwargs: dict[str, Any],
     given: Ingredients | None,
     grid: Grid,
     ours: Array,
@@ -54,8 +58,8 @@ def decided(
 
     Parameters
     ----------
-    call, args
-        The operation and its input.
+    call, args, kwargs
+        The operation and its inputs.
     given
         Its weight and bias; None for an operation without.
     grid
@@ -67,12 +71,30 @@ def decided(
     reasons = np.full(ours.shape, ARITHMETIC.index(REST))
     packed = packed_weight_of(call.what, args)
     if given is None or packed is None or not is_quantized(args[0]):
+        exact = _in_double(call, args, kwargs, ours.shape)
+        if exact is not None:
+            # An integer next to the rounded exact result is a matter of rounding on the way to it.
+            near = (np.abs(ours - exact) <= 1) & (np.abs(theirs - exact) <= 1)
+            reasons[near] = ARITHMETIC.index(OTHERWISE)
         return _clamps(reasons, ours, theirs)
     sums = _Sums(call, args, given, packed, grid, ours, theirs)
     for index in zip(*where, strict=True):
         name = sums.reason(index, int(ours[index]), int(theirs[index]))
         reasons[index] = ARITHMETIC.index(name)
     return _clamps(reasons, ours, theirs)
+
+
+def _in_double(
+    call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], shape: tuple[int, ...]
+) -> Array | None:
+    """The integers of an operation that computes in double precision and rounds once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoEffectWarning)
+        with use("float64"):
+            result = leaves(call.run(*args, **kwargs))[0]
+    if not is_quantized(result) or tuple(result.shape) != shape:
+        return None
+    return np.asarray(result.int_repr()).astype(np.int64)
 
 
 def _clamps(reasons: Array, ours: Array, theirs: Array) -> Array:

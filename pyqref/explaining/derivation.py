@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tensor.arguments import as_integer
 from .draft import EXPLAINERS, Draft, Picture
 from .record import Record, Value
 from .show.html import as_html
@@ -87,7 +88,7 @@ class Inputs(Sequence[Input]):
     def __getitem__(self, number: Any) -> Any:
         if isinstance(number, slice):
             return [self[each] for each in range(*number.indices(len(self)))]
-        count = len(self)
+        number, count = as_integer(number, "inputs: the number"), len(self)
         if not -count <= number < count:
             raise IndexError(f"inputs: the number must be in [{-count}, {count - 1}], got {number}")
         number = number % count
@@ -106,7 +107,8 @@ class Derivation:
     Attributes
     ----------
     layer, operation, engine : str
-        Which layer or node it belongs to, what it does, and the engine that was set.
+        Which layer or node it belongs to, what it does, and the engine that was set; empty where
+        engines make no difference.
     index : tuple of int
         Which element of the output.
     stored : int or float
@@ -119,6 +121,9 @@ class Derivation:
         The elements that the steps took; ``inputs[k].why()`` goes one layer back.
     notes : tuple of str
         What else there is to know.
+    tables : tuple of Table
+        Numbers that a decision was made from, such as the ranges that a histogram was searched for:
+        each with ``title``, ``header`` and ``rows``.
     others : dict
         By name of an arithmetic that was asked for, its steps
         (:class:`pyqref.arithmetic.Step`); the last value is its integer.
@@ -140,11 +145,12 @@ class Derivation:
         record = draft.record
         self.layer = record.layer
         self.operation = record.operation
-        self.engine = str(record.settings.get("engine", ""))
+        self.engine = "" if record.kind == "observer" else str(record.settings.get("engine", ""))
         self.index = draft.index
         self.steps: tuple[Step, ...] = tuple(draft.steps)
         self.inputs = Inputs(draft)
         self.notes = tuple(draft.notes)
+        self.tables = tuple(draft.tables)
         self.picture: Picture | None = draft.picture
         self.others = dict(draft.others)
         self.stored = stored_number(draft)
@@ -227,6 +233,7 @@ class Derivation:
           quantize_per_tensor[0] = 6
             input[0] = 0.25
         """
+        depth, most = as_integer(depth, "tree: depth", 0), as_integer(most, "tree: most", 0)
         return "\n".join(self._branches(depth, most, ""))
 
     def _branches(self, depth: int, most: int, indent: str) -> Iterator[str]:
@@ -245,7 +252,7 @@ class Derivation:
 
     def largest_inputs(self, most: int = 3) -> list[Input]:
         """The inputs that weigh most: those of the largest products, else the first ones."""
-        picture = self.picture
+        picture, most = self.picture, as_integer(most, "largest_inputs: most", 0)
         if picture is None or len(self.inputs) <= most:
             return list(self.inputs[:most])
         products = np.abs(picture.inputs * picture.weights)[~picture.padded].ravel()
@@ -269,6 +276,8 @@ class Derivation:
         >>> found["schema"], found["stored"]
         (1, {'type': 'integer', 'value': 6})
         """
+        if indent is not None:
+            indent = as_integer(indent, "to_json: indent", 0)
         return as_json(self, indent)
 
     def to_latex(self) -> str:
@@ -332,13 +341,21 @@ def derive_record(
             what = "has no derivation"
         raise LookupError(
             f"why: {record.layer or record.operation} ({record.operation}) {what}; ask for a layer "
-            "that quantizes, dequantizes or computes with integers"
+            "that quantizes, dequantizes or computes with integers, and convert the model if it "
+            "has none"
         )
     draft = Draft(record, index, which=output, arithmetics=arithmetics)
     explainer(draft)
     if len(draft.others) < len(set(arithmetics)):
         raise LookupError(
-            f"why: {record.layer} ({record.operation}) is the same in every arithmetic; give "
+            f"why: {record.layer} ({record.operation}) has no steps of other arithmetics; give "
             "arithmetics for linear layers and convolutions with integers in and out only"
         )
-    return Derivation(draft)
+    found = Derivation(draft)
+    other = record.settings.get("arithmetic")
+    if other is not None and found.steps and not _same(found.value, found.stored):
+        raise LookupError(
+            f"why: {record.layer} ran in the arithmetic {other.name!r}, whose steps are known of "
+            "linear layers and convolutions only; call explain outside of arithmetic.use"
+        )
+    return found

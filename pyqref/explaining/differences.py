@@ -15,6 +15,7 @@ from .progress import Progress
 from .reasons import Seen, difference, on_grid
 from .report import Differences, LayerDifference
 from .running import Call, Key, called, intercepted
+from .side_by_side import pairs_of
 from .stages import grid_of
 from .values import is_quantized, leaves
 from .variants import on_grid_of
@@ -63,12 +64,15 @@ def explain_diff(
         it turns if the product is rounded before it is shifted, as fixed point does,
     ``saturation``
         pairs of products were cut to 16 bits,
+    ``rounded otherwise on the way``
+        a sum, a product or a mean, of which both integers are next to the exact result,
     ``clamp range``
         one lies at the end of what the other side has,
     ``not explained``
         none of these.
 
-    Of a float layer and a dynamic one the rest is ``its input rounded as it runs``.
+    Of a dynamic layer the rest is ``its input rounded as it runs``. Of layers with several results,
+    such as an LSTM, the first one is compared.
 
     Parameters
     ----------
@@ -87,7 +91,8 @@ def explain_diff(
     Returns
     -------
     Differences
-        Prints as a table, the layers in the order in which they run.
+        Prints as a table, the layers in the order in which they run, and below it the steps that
+        lead to the worst element in both models; a notebook shows those of four elements.
 
     Raises
     ------
@@ -99,7 +104,8 @@ def explain_diff(
     Notes
     -----
     Both models run once, and layers that differ once more for each ingredient that is not the same.
-    The activations of both are held. Torch has nothing like it.
+    The activations of both are held, and those of ``b`` let go layer by layer. Torch has nothing
+    like it.
 
     Examples
     --------
@@ -150,7 +156,7 @@ def _seen_of(model: Module, inputs: tuple[Any, ...], context: Context | None) ->
 
     def decide(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         result = call.run(*args, **kwargs)
-        if _comparable(result):
+        if _comparable(call, result):
             seen[call.key] = Seen(call, args, kwargs, result)
         return result
 
@@ -159,9 +165,12 @@ def _seen_of(model: Module, inputs: tuple[Any, ...], context: Context | None) ->
     return seen
 
 
-def _comparable(result: Any) -> bool:
+def _comparable(call: Call, result: Any) -> bool:
+    """Whether numbers came out; of a layer with several results, such as an LSTM, the first."""
     found = leaves(result)
-    return len(found) == 1 and (is_quantized(found[0]) or found[0].is_floating_point())
+    if not found or (len(found) > 1 and not isinstance(call.what, Module)):
+        return False
+    return is_quantized(found[0]) or found[0].is_floating_point()
 
 
 def _compared(
@@ -174,18 +183,35 @@ def _compared(
     seen = _seen_of(a, inputs, contexts[0])
     others = _seen_of(b, inputs, contexts[1])
     layers: list[LayerDifference] = []
+    parted: tuple[Seen, Seen] | None = None
     with Progress("explain_diff", len(others), progress) as bar, (contexts[0] or nullcontext)():
-        for key, theirs in others.items():
+        for key in list(others):
+            theirs = others.pop(key)
             ours = _counterpart(seen, key)
             bar.step()
             if ours is not None and _alike(ours.result, theirs.result):
                 layers.append(difference(ours, theirs))
+                if parted is None and layers[-1].count:
+                    parted = ours, theirs
     if not layers:
         raise ValueError(
             "a and b must have layers at the same paths, got none that both run; compare two forms "
             "of one model"
         )
-    return Differences(tuple(layers))
+    return _with_pairs(layers, parted, contexts)
+
+
+def _with_pairs(
+    layers: list[LayerDifference],
+    parted: tuple[Seen, Seen | None] | None,
+    contexts: tuple[Context | None, Context | None],
+) -> Differences:
+    """The report, with both derivations of the worst elements of the first layer that differs."""
+    found = Differences(tuple(layers))
+    if parted is not None and found.first is not None:
+        first = found.first
+        found.pairs = pairs_of(first.layer, *parted, first.worst(), contexts)
+    return found
 
 
 def _alike(ours: Any, theirs: Any) -> bool:
@@ -211,6 +237,7 @@ def _replayed(
     """Compare a model with integers, each layer being given those that came before it."""
     seen = _seen_of(model, inputs, context)
     layers: list[LayerDifference] = []
+    parted: list[Seen] = []
     known = [name for name in recorded if _counterpart(seen, (name, 0)) is not None]
     if not known:
         raise ValueError(
@@ -223,16 +250,18 @@ def _replayed(
             result = call.run(*args, **kwargs)
             path, count = call.key
             name = next((n for n in (path, path.removeprefix("module.")) if n in recorded), None)
-            if name is None or count or not _comparable(result):
+            if name is None or count or not _comparable(call, result):
                 return result
             theirs = _as_result(name, recorded[name], leaves(result)[0])
             bar.step()
             layers.append(difference(seen[call.key], Seen(call, args, kwargs, theirs)))
+            if not parted and layers[-1].count:
+                parted.append(seen[call.key])
             return theirs
 
         with (context or nullcontext)(), intercepted(model, decide):
             called(model, inputs)
-    return Differences(tuple(layers))
+    return _with_pairs(layers, (parted[0], None) if parted else None, (context, None))
 
 
 def _as_result(name: str, values: Array, like: Tensor) -> Tensor:

@@ -11,7 +11,16 @@ import numpy as np
 from .record import Record, Value
 from .steps import Operand, Steps
 
-__all__ = ["EXPLAINERS", "Draft", "Picture", "Source", "explains"]
+__all__ = [
+    "CAPTURES",
+    "EXPLAINERS",
+    "Draft",
+    "Picture",
+    "Source",
+    "Table",
+    "captures",
+    "explains",
+]
 
 
 class Source(NamedTuple):
@@ -48,6 +57,24 @@ class Picture(NamedTuple):
     padded: np.ndarray
 
 
+class Table(NamedTuple):
+    """Numbers that a decision was made from.
+
+    Attributes
+    ----------
+    title
+        What they are.
+    header
+        A word for each column.
+    rows
+        Numbers, or text.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
 @dataclass
 class Draft:
     """What an explainer is given, and what it fills.
@@ -58,7 +85,7 @@ class Draft:
         The operation.
     index
         Which element of its output.
-    steps, sources, picture, notes
+    steps, sources, picture, notes, tables
         What the explainer finds.
     which
         Which output.
@@ -76,6 +103,7 @@ class Draft:
     sources: list[Source] = field(default_factory=list)
     picture: Picture | None = None
     notes: list[str] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
     which: int = 0
     answer: int | None = None
     stored: Any = None
@@ -152,5 +180,20 @@ def explains(*operations: str) -> Callable[[Explainer], Explainer]:
         for operation in operations:
             EXPLAINERS[operation] = explainer
         return explainer
+
+    return register
+
+
+Capture = Callable[[dict[str, Any]], dict[str, Any]]
+#: By operation, what is kept beside its arguments when it runs.
+CAPTURES: dict[str, Capture] = {}
+
+
+def captures(*operations: str) -> Callable[[Capture], Capture]:
+    """Register a function that says what to keep of what the arguments hold now."""
+
+    def register(capture: Capture) -> Capture:
+        CAPTURES.update(dict.fromkeys(operations, capture))
+        return capture
 
     return register

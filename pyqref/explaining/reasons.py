@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..nn.modules import Module
 from ..tensor import Tensor
+from .composed import set_weights
 from .decisions import ARITHMETIC, decided
 from .float_forms import packed_weight_of
 from .report import LayerDifference
@@ -99,9 +101,10 @@ def _causes(
         reasons = np.full(before.shape, len(ARITHMETIC) - 1)
         if grid is not None and grid.axis is None:
             given = ingredients_of(theirs.call, theirs.args, theirs.kwargs)
-            reasons = decided(theirs.call, theirs.args, given, grid, values[-1], after)
+            how = theirs.call, theirs.args, theirs.kwargs
+            reasons = decided(*how, given, grid, values[-1], after)
         names_of = list(ARITHMETIC)
-        if grid is None and _is_dynamic(ours.call.what) != _is_dynamic(theirs.call.what):
+        if grid is None and (_is_dynamic(ours.call.what) or _is_dynamic(theirs.call.what)):
             names_of[-1] = DYNAMIC
         for index, name in enumerate(names_of):
             count = int(np.count_nonzero(left & (reasons == index)))
@@ -151,6 +154,9 @@ def _exchanged(one: Ingredients, other: Ingredients, axis: int) -> Any:
 def _steps_without_weight(
     call: Call, args: Any, kwargs: Any, theirs: Seen, other: Ingredients | None
 ) -> Any:
+    if _has_several(call.what) and _has_several(theirs.call.what):
+        yield from _steps_of_several(call, args, kwargs, theirs)
+        return
     if other is not None:  # a fake-quantized layer: its weight is made of real numbers
         stages = Stages(theirs.call, theirs.args, theirs.result, None)
         yield WEIGHT, stages.exact("weight rounding", theirs.call, theirs.args, theirs.kwargs)
@@ -159,6 +165,34 @@ def _steps_without_weight(
     if is_quantized(result) and not result.qscheme().is_per_channel and _has_grid(call):
         grid = float(result.q_scale()), int(result.q_zero_point())
         yield GRID, with_grid_of(call, args, kwargs, *grid)
+
+
+def _has_several(what: Any) -> bool:
+    """Whether it is a dynamic layer of several weights, such as an LSTM."""
+    if not isinstance(what, Module) or not _is_dynamic(what):
+        return False
+    weights: Any = getattr(what, "_weight_bias", None)
+    return weights is not None and isinstance(weights(), dict)
+
+
+def _steps_of_several(call: Call, args: Any, kwargs: Any, theirs: Seen) -> Any:
+    """A dynamic layer that gets the integers, the scales and the biases of the other one."""
+    layer: Any = copy.deepcopy(call.what)
+    layer.__dict__.pop("forward", None)
+    ours, others = layer._weight_bias(), theirs.call.what._weight_bias()
+    moved = {
+        name: on_grid_of(np.ascontiguousarray(np.asarray(each.int_repr())), ours["weight"][name])
+        if is_quantized(each)
+        else each
+        for name, each in others["weight"].items()
+    }
+    for name, weights, biases in (
+        (WEIGHT, moved, ours["bias"]),
+        (GRID, others["weight"], ours["bias"]),
+        (BIAS, others["weight"], others["bias"]),
+    ):
+        set_weights(layer, weights, biases)
+        yield name, type(layer).forward(layer, *args, **kwargs)
 
 
 def _has_grid(call: Call) -> bool:

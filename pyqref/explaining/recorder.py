@@ -25,18 +25,34 @@ from ..fx.interception import Intercepted, watching
 from ..nn.module_path import CALLS, module_path, running_module
 from ..nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from ..nn.quantized import QFunctional
+from ..nn.quantized.dynamic import GRU, LSTM, GRUCell, LSTMCell, RNNCell
 from ..nn.quantized.integer_range import clamp_integers
+from ..nn.utils.rnn import PackedSequence
 from ..ops import quantized as ops
 from ..quantization.observer import ObserverBase
 from ..tensor.base import TensorBase
 from ..tensor.dispatch import quantized as implementations
+from ..tensor.learnable_fake_quantize import (
+    _fake_quantize_learnable_per_channel_affine,
+    _fake_quantize_learnable_per_tensor_affine,
+)
 from ..tensor.under_way import layer_under_way
-from .draft import EXPLAINERS
+from .draft import CAPTURES, EXPLAINERS
 from .record import Record, Value
 
 __all__ = ["Recorder"]
 
 _GRAPH = "<pyqref.fx graph "
+#: Methods that give the same numbers as another tensor.
+_SAME = frozenset({"detach", "requires_grad_"})
+LEARNABLE = _fake_quantize_learnable_per_tensor_affine, _fake_quantize_learnable_per_channel_affine
+CELLS = LSTMCell, GRUCell, RNNCell
+#: Functions of layers that are one operation, whatever they call.
+_LAYERS: Any = (
+    (clamp_integers, "clamp_integers"),
+    *((each, each.__name__) for each in LEARNABLE),
+    *((each.forward, f"dynamic.{each.__name__}") for each in (LSTM, GRU, *CELLS)),
+)
 
 
 class _Detour:
@@ -64,7 +80,7 @@ def _detours() -> list[_Detour]:
         if isinstance(function, FunctionType) and function not in seen:
             seen.add(function)
             found.append(_Detour(function, operation.__name__))
-    found.append(_Detour(clamp_integers, "clamp_integers"))  # type: ignore[arg-type]
+    found += [_Detour(function, name) for function, name in _LAYERS]
     return found
 
 
@@ -89,18 +105,24 @@ class Recorder:
     ----------
     records : list of Record
         In the order in which they ran.
+    results : dict
+        By the path of a module, the first tensor that it gave when it was first called.
     """
 
     running: list[Recorder] = []
 
     def __init__(self) -> None:
         self.records: list[Record] = []
-        self._values: dict[int, tuple[Any, Value]] = {}
+        self.results: dict[str, Value] = {}
+        #: By the id of a tensor: the tensor, its numbers, and its version when they were taken.
+        self._values: dict[int, tuple[Any, Value, int]] = {}
         self._names: dict[str, int] = {}
         self._inside = False
         self._unknown = 0
         self._thread = 0
         self._before: list[tuple[Any, dict[str, Any]]] = []
+        self._histories: dict[int, list[Record]] = {}
+        self._parameters: dict[int, tuple[Any, str]] = {}
 
     @contextmanager
     def installed(self) -> Iterator[None]:
@@ -132,6 +154,10 @@ class Recorder:
         operation = _operation_of(called.function, called.method)
         if operation in EXPLAINERS:
             return self.call(operation, called.plain, args, kwargs)
+        if operation in _SAME:
+            result = called.plain(*args, **kwargs)
+            self._remember(result, self._taken(args[0]))
+            return result
         if self._inside or self._unknown or threading.get_ident() != self._thread:
             return called.plain(*args, **kwargs)
         count = len(self.records)
@@ -142,7 +168,7 @@ class Recorder:
             self._unknown -= 1
         if len(self.records) == count and isinstance(result, TensorBase):
             kind = "quantized" if result.is_quantized else "float"
-            if id(result) not in self._values and (result.is_quantized or _is_real(result)):
+            if self._known(result) is None and (result.is_quantized or _is_real(result)):
                 given = {f"argument {n}": self._taken(each) for n, each in enumerate(args)}
                 self._keep(Record(operation, "", given, kind=kind), result)
         return result
@@ -162,6 +188,8 @@ class Recorder:
             bound = _signature(function).bind(*args, **kwargs)
             bound.apply_defaults()
             given = {name: self._taken(value) for name, value in bound.arguments.items()}
+            if operation in CAPTURES:
+                given.update(CAPTURES[operation](bound.arguments))
         except TypeError:  # the function says what is wrong
             given = None
         try:
@@ -173,45 +201,71 @@ class Recorder:
         return result
 
     def _enter_module(self, module: Any, args: tuple[Any, ...]) -> None:
-        if isinstance(module, ObserverBase) and threading.get_ident() == self._thread:
+        if threading.get_ident() != self._thread:
+            return
+        if not module_path(module):  # the outermost
+            for name, each in (*module.named_parameters(), *module.named_buffers()):
+                self._parameters.setdefault(id(each), (each, name))
+        if isinstance(module, ObserverBase):
             state = {name: each._array.copy() for name, each in module.named_buffers()}
             self._before.append((module, state))
 
     def _leave_module(self, module: Any, args: tuple[Any, ...], result: Any) -> None:
+        if threading.get_ident() != self._thread:
+            return
+        first = next(_tensors(result), None)
+        found = None if first is None else self._known(first)
+        if found is None and any(first is each for each in args):
+            found = self._taken(first)
+        if found is not None:
+            self.results.setdefault(module_path(module), found)
         if not self._before or self._before[-1][0] is not module:
             return
         _, state = self._before.pop()
         if not args or not isinstance(args[0], TensorBase):
             return
         after = {name: each._array.copy() for name, each in module.named_buffers()}
+        history = self._histories.setdefault(id(module), [])
         given = {"x": self._taken(args[0]), "observer": module, "before": state, "after": after}
         operation = f"observer.{type(module).__name__}"
-        self._keep(Record(operation, "", given, kind="observer"), None)
+        history.append(Record(operation, "", {**given, "history": history}, kind="observer"))
+        self._keep(history[-1], None)
 
     # what is kept
 
     def _taken(self, value: Any) -> Any:
         """An argument as a record keeps it."""
         if isinstance(value, TensorBase):
-            found = self._values.get(id(value))
-            if found is not None and np.shape(found[1].array) == value._array.shape:
-                return found[1]
-            return self._new(value)
+            return self._known(value) or self._new(value)
         if type(value) in (list, tuple):
             return type(value)([self._taken(each) for each in value])
+        if isinstance(value, PackedSequence):
+            return PackedSequence(*(self._taken(each) for each in value))
         return value
 
     def _new(self, tensor: Any, maker: Record | None = None, name: str = "input") -> Value:
+        if maker is None and id(tensor) in self._parameters:
+            name = self._parameters[id(tensor)][1]
         value = Value(tensor._array.copy(), tensor._quantizer, name, maker)
-        self._values[id(tensor)] = tensor, value
+        self._remember(tensor, value)
         return value
+
+    def _remember(self, tensor: Any, value: Value) -> None:
+        self._values[id(tensor)] = tensor, value, tensor._version[0]
+
+    def _known(self, tensor: Any) -> Value | None:
+        """What was recorded of a tensor that was not changed since."""
+        found = self._values.get(id(tensor))
+        if found is None or found[0] is not tensor or found[2] != tensor._version[0]:
+            return None
+        return found[1] if found[1].shape == tensor._array.shape else None
 
     def _unchanged(self, result: Any, args: tuple[Any, ...]) -> bool:
         """Whether a function gave back an argument as it is."""
         if not any(result is each for each in args):
             return False
-        known = self._values.get(id(result))
-        return known is not None and np.array_equal(known[1].array, result._array)
+        known = self._known(result)
+        return known is not None and np.array_equal(known.array, result._array)
 
     def _keep(self, record: Record, result: Any) -> None:
         record.settings = {
@@ -221,10 +275,7 @@ class Recorder:
         }
         record.module, record.layer = self._layer(record)
         self.records.append(record)
-        results = result if isinstance(result, tuple | list) else [result]
-        for each in results:
-            if isinstance(each, TensorBase):
-                record.outputs.append(self._new(each, record, record.layer))
+        record.outputs = [self._new(each, record, record.layer) for each in _tensors(result)]
 
     def _layer(self, record: Record) -> tuple[str, str]:
         """The path of the module that runs, and a name for the operation."""
@@ -244,9 +295,19 @@ class Recorder:
         return path, f"{name}_{count}" if count else name
 
     def value_of(self, tensor: Any) -> Value | None:
-        """What was recorded of a tensor."""
-        found = self._values.get(id(tensor))
-        return found[1] if found is not None and found[0] is tensor else None
+        """What was recorded of a tensor; None if it was changed since."""
+        return self._known(tensor)
+
+
+def _tensors(result: Any) -> Iterator[Any]:
+    """The tensors among what an operation gave, in order."""
+    if isinstance(result, TensorBase):
+        yield result
+    elif isinstance(result, PackedSequence):
+        yield result.data
+    elif isinstance(result, tuple | list):
+        for each in result:
+            yield from _tensors(each)
 
 
 def _is_real(tensor: Any) -> bool:

@@ -3,41 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..tensor.html import block, element, faint, table
+from .pairs import Element, Pair
 
-__all__ = ["Differences", "Element", "LayerDifference"]
+__all__ = ["Differences", "LayerDifference"]
 
 Array = np.ndarray[Any, Any]
 ROWS = 24
 """Layers of a table."""
 NAME = 26
 """Characters of the name of a layer in a table."""
-
-
-class Element(NamedTuple):
-    """One element of a layer's output in two models.
-
-    Attributes
-    ----------
-    place : tuple of int
-        Its index.
-    a, b : int or float
-        The integer of each, or the number of a float output.
-
-    Examples
-    --------
-    >>> element = Element((0, 3), 12, 13)
-    >>> element.b - element.a
-    1
-    """
-
-    place: tuple[int, ...]
-    a: float
-    b: float
 
 
 class LayerDifference:
@@ -113,6 +92,9 @@ class Differences:
     ----------
     layers : tuple of LayerDifference
         Those that both models have.
+    pairs : tuple of Pair
+        Of the first layer where they part, the elements that differ most, with the steps that lead
+        to them in both models (:class:`pyqref.explaining.Pair`).
 
     Examples
     --------
@@ -120,8 +102,9 @@ class Differences:
     All 0 layers give the same.
     """
 
-    def __init__(self, layers: tuple[LayerDifference, ...]) -> None:
+    def __init__(self, layers: tuple[LayerDifference, ...], pairs: tuple[Pair, ...] = ()) -> None:
         self.layers = layers
+        self.pairs = pairs
 
     @property
     def first(self) -> LayerDifference | None:
@@ -138,7 +121,11 @@ class Differences:
 
     def turned(self) -> Differences:
         """The same with the two models the other way round."""
-        return Differences(tuple(each.turned() for each in self.layers))
+        swapped = [
+            Pair(each.layer, Element(each.element.place, *each.element[:0:-1]), each.b, each.a)
+            for each in self.pairs
+        ]
+        return Differences(tuple(each.turned() for each in self.layers), tuple(swapped))
 
     def __getitem__(self, layer: str) -> LayerDifference:
         for each in self.layers:
@@ -182,18 +169,23 @@ class Differences:
             name = row[0] if len(row[0]) <= NAME else f"...{row[0][3 - NAME :]}"
             cells = [name.ljust(NAME), *map(str.rjust, row[1:4], widths[1:]), f"  {row[4]}"]
             lines.append("".join(cells).rstrip())
-        return "\n".join(
-            [*lines, "", "The first layer, where it differs most:", *self._worst_lines()]
-        )
+        lines += ["", "The first layer, where it differs most:", *self._worst_lines()]
+        for each in self.pairs[:1]:
+            lines += ["", *(line.rstrip() for line in each.lines())]
+        return "\n".join(lines)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         if self.first is None:
             return block("Differences", [self._head()])
-        heads = ["layer", "differ", "of all", "largest", "why"]
-        below = [table(self._rows(), heads, left=1)]
-        below += [element("div", faint(each)) for each in self._worst_lines()]
+        heads = ["layer", "why", "differ", "of all", "largest"]
+        rows = [[row[0], row[4], *row[1:4]] for row in self._rows()]
+        below = [table(rows, heads, left=2)]
+        if self.pairs:
+            below += [pair._html(shown=pair is self.pairs[0]) for pair in self.pairs]
+        else:
+            below += [element("div", faint(each)) for each in self._worst_lines()]
         return block("Differences", [self._head()], *below)
 
 

@@ -16,6 +16,7 @@ from ..nn.modules import Module
 from ..numerics.affine import along_axis
 from ..ops.quantized.packed import PackedWeight
 from ..tensor import Tensor, from_numpy, quantize_per_tensor
+from .composed import clipped_to, composed_of
 from .float_forms import (
     float_form,
     packed_weight_of,
@@ -100,6 +101,10 @@ def clipped(values: Tensor, grid: Grid) -> Tensor:
     return from_numpy(cut.astype(array.dtype))
 
 
+def _cut_weight(weight: Any, quantized: Any) -> Any:
+    return clipped_to(weight, quantized, lambda w, q: clipped(w, grid_of(q)))
+
+
 class Stages:
     """What one operation gives after each of the steps.
 
@@ -131,6 +136,8 @@ class Stages:
         if originals is not None and _is_quantized_layer(call.what):
             counterpart = originals.module(self.path)
         self.form = float_form(call.what, counterpart)
+        #: Of a layer of several weights, such as an LSTM.
+        self.composed = composed_of(call.what, counterpart, _cut_weight)
         #: The float form with the weight that it has now, where that may be another.
         self.own_form = None
         if counterpart is not None and hasattr(call.what, "weight"):
@@ -158,6 +165,10 @@ class Stages:
         self.loses = self.packed is not None or _is_quantized_layer(call.what)
 
     def _causes(self, what: Any) -> tuple[str, ...]:
+        if self.composed is not None:
+            # What goes on inside is one step: inputs, states and gates are put on grids of their
+            # own, step after step, and cut to them.
+            return (*CAUSES[:3], "activation rounding")
         if self.packed is None and self.output is None:
             # A weight that a function takes is quantized in the graph, and activations never so.
             per_channel = getattr(what, "__name__", "") == "quantize_per_channel"
@@ -186,6 +197,8 @@ class Stages:
 
     def exact(self, stage: str, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of a call on real numbers, with the weight that the step has."""
+        if self.composed is not None:
+            return self.composed.form(stage)(*on_floats(args), **dict(on_floats(kwargs)))
         if self.packed is None:
             form = self.form if stage == FLOAT or self.own_form is None else self.own_form
             return form(*args, **kwargs)

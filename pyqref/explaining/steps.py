@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -11,7 +12,12 @@ import numpy as np
 from .exact import exact
 from .rules import RULES, is_finite
 
-__all__ = ["Operand", "Step", "Steps", "short"]
+__all__ = ["TWICE", "Operand", "Step", "Steps", "short"]
+
+#: A negative number in the parentheses of a function and in its own.
+TWICE = re.compile(r"\(\((-[^()]*)\)\)")
+#: Of a hexadecimal number: those that say nothing.
+_LAST_ZEROS = re.compile(r"\.?0+(?=p)")
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,8 @@ class Step:
         The label of the equation, empty where the step belongs to the one before.
     decision : str
         What a rounding or a clamp decided; empty where there was nothing to decide.
+    section : str
+        What a stretch of steps is about; empty where the derivation has no such parts.
 
     Examples
     --------
@@ -80,6 +88,7 @@ class Step:
     value: Any
     label: str = ""
     decision: str = ""
+    section: str = ""
 
     @property
     def formula(self) -> str:
@@ -89,7 +98,8 @@ class Step:
     @property
     def numbers(self) -> str:
         """The formula with the numbers put in; rows of numbers keep their symbols."""
-        return RULES[self.rule].text.format(*(_put_in(each) for each in self.operands))
+        written = RULES[self.rule].text.format(*(_put_in(each) for each in self.operands))
+        return TWICE.sub(r"(\1)", written)
 
     @property
     def kind(self) -> str:
@@ -103,8 +113,9 @@ class Step:
     @property
     def hexadecimal(self) -> str:
         """A real number in hexadecimal, which leaves nothing out; of an integer, its digits."""
-        value = self.value
-        return float(value).hex() if self.kind.startswith("float") else short(value)
+        if not self.kind.startswith("float"):
+            return short(self.value)
+        return _LAST_ZEROS.sub("", float(self.value).hex())
 
     @property
     def fraction(self) -> Fraction | None:
@@ -145,11 +156,16 @@ def short(value: Any) -> str:
     if isinstance(value, np.ndarray):
         some = ", ".join(short(each) for each in value.ravel()[:4])
         return f"[{some}]" if value.size <= 4 else f"[{some}, ...] ({value.size})"
-    return str(value) if isinstance(value, int) else str(value).removesuffix(".0")
+    return str(value) if isinstance(value, int | str) else str(value).removesuffix(".0")
 
 
 class Steps(list[Step]):
     """The steps so far.
+
+    Attributes
+    ----------
+    section : str
+        What the next steps are about.
 
     Examples
     --------
@@ -158,6 +174,8 @@ class Steps(list[Step]):
     >>> a.value, a.step
     (4, 0)
     """
+
+    section = ""
 
     def add(
         self,
@@ -175,7 +193,7 @@ class Steps(list[Step]):
         if decide is not None:
             said = decide(*values, value)
             decision = f"{said}; {decision}" if decision and said else said or decision
-        self.append(Step(name, symbol, rule, operands, value, label, decision))
+        self.append(Step(name, symbol, rule, operands, value, label, decision, self.section))
         return Operand(symbol, value, len(self) - 1)
 
     def single(self, name: str, symbol: str, value: float) -> Operand:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from pyqref import nn
 from pyqref._typing import Module
@@ -17,44 +17,14 @@ from .graphs import graph_module
 from .layers import base_layer, layer_class, make_layer, torch_name
 from .mirror import STATIC
 from .missing import missing_calls
+from .problems import Problem, UnsupportedError
 from .quantized_layers import holds_its_state, loaded_layer, to_qconfig
-from .report import aligned
 from .running import add_attributes, add_hooks, mirrored_module, without_reparametrization
 from .trace import trace_module
 from .traced import Program, Traced
 from .translation import Translation
 
-__all__ = ["Problem", "UnsupportedError", "from_torch"]
-
-
-class Problem(NamedTuple):
-    """What cannot be taken over: where, in a module of which class, and why."""
-
-    path: str
-    type: str
-    reason: str
-
-
-class UnsupportedError(TypeError):
-    """A model has parts with no counterpart here.
-
-    Attributes
-    ----------
-    problems : tuple of Problem
-        All of them.
-
-    Examples
-    --------
-    >>> print(UnsupportedError((Problem("body.norm", "SyncBatchNorm", "no such layer here"),)))
-    from_torch cannot take over 1 part(s):
-    path       type           reason
-    body.norm  SyncBatchNorm  no such layer here
-    """
-
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
-        self.problems = problems
-        table = aligned([("path", "type", "reason"), *problems])
-        super().__init__(f"from_torch cannot take over {len(problems)} part(s):\n{table}")
+__all__ = ["from_torch"]
 
 
 def from_torch(module: Module) -> Any:

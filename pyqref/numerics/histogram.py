@@ -7,6 +7,7 @@ as long as the expected squared error of quantization falls.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,10 @@ from .rounding import fma32
 from .types import FloatArray
 
 __all__ = [
+    "Candidate",
     "Histogram",
     "bin_range",
+    "candidate_ranges",
     "histogram_counts",
     "merge_counts",
     "merge_histogram",
@@ -272,8 +275,7 @@ def search_range(histogram: Histogram, target_bins: int = 256) -> tuple[float, f
 
     .. math:: x_{min} = lo + w \cdot first, \qquad x_{max} = lo + w \cdot (last + 1)
 
-    Steps in which no end moves are skipped in one go, so the cost is one error sum
-    for each move.
+    The ranges that are tried are those of :func:`candidate_ranges`.
 
     Returns
     -------
@@ -283,6 +285,54 @@ def search_range(histogram: Histogram, target_bins: int = 256) -> tuple[float, f
     --------
     >>> search_range(Histogram(np.float32([1, 1000, 1000, 1]), 0.0, 4.0), 2)
     (0.0, 3.0)
+    """
+    bins = histogram.counts.size
+    first, last = 0, bins - 1
+    for each in candidate_ranges(histogram, target_bins):
+        if each.is_taken:
+            first, last = each.first, each.last
+    low = np.float32(histogram.min_val)
+    width = (np.float32(histogram.max_val) - low) / np.float32(bins)
+    return float(low + width * np.float32(first)), float(low + width * np.float32(last + 1))
+
+
+class Candidate(NamedTuple):
+    """A range that the search tries.
+
+    Attributes
+    ----------
+    first, last
+        Its bins.
+    error
+        Its expected squared error, ``eq-histogram-error``.
+    is_taken
+        Whether the error does not exceed that of the one before; the search ends where it does.
+
+    Examples
+    --------
+    >>> first_tried = next(candidate_ranges(Histogram(np.float32([1, 9, 9, 1]), 0.0, 4.0), 2))
+    >>> first_tried.first, first_tried.last, first_tried.is_taken
+    (0, 2, True)
+    """
+
+    first: int
+    last: int
+    error: float
+    is_taken: bool
+
+
+def candidate_ranges(histogram: Histogram, target_bins: int = 256) -> Iterator[Candidate]:
+    """The ranges that :func:`search_range` tries, in order.
+
+    Steps in which no end moves are skipped in one go, so the cost is one error sum for each move.
+
+    Examples
+    --------
+    >>> histogram = Histogram(np.float32([1, 1000, 1000, 1]), 0.0, 4.0)
+    >>> for first, last, error, is_taken in candidate_ranges(histogram, 2):
+    ...     print(first, last, round(error), is_taken)
+    0 2 418 True
+    0 1 1171 False
     """
     bins = histogram.counts.size
     total = float(np.sum(histogram.counts, dtype=np.float64).astype(np.float32))
@@ -311,12 +361,11 @@ def search_range(histogram: Histogram, target_bins: int = 256) -> tuple[float, f
             b = _next_move(right_of, b, last)
             continue
         error = quantization_error(histogram, next_first, next_last, target_bins)
-        if error > least:
-            break
+        is_worse = error > least
+        yield Candidate(next_first, next_last, error, not is_worse)
+        if is_worse:
+            return
         least, first, last = error, next_first, next_last
-    low = np.float32(histogram.min_val)
-    width = (np.float32(histogram.max_val) - low) / np.float32(bins)
-    return float(low + width * np.float32(first)), float(low + width * np.float32(last + 1))
 
 
 def _next_move(right_of: Any, b: int, last: int) -> int:

@@ -14,6 +14,8 @@ from .types import Engine, IntArray
 __all__ = [
     "adaptive_avg_pool",
     "avg_pool",
+    "adaptive_windows",
+    "averaged_windows",
     "max_pool",
     "pooled_size",
     "pooled_sizes",
@@ -239,6 +241,44 @@ def avg_pool(
     >>> avg_pool(x, 0, [2], [1], [1], count_include_pad=False).tolist()
     [[[1, 2, 6, 9]]]
     """
+    limits = np.iinfo(np.asarray(q).dtype)
+    view, count = averaged_windows(
+        q, zero_point, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+    total = view.sum(axis=tuple(range(-len(kernel), 0)))
+    engine = "fbgemm" if ceil_mode else engine
+    return quantized_mean(
+        total, count, zero_point, int(limits.min), int(limits.max), limits.dtype, engine, scale
+    )
+
+
+def averaged_windows(
+    q: IntArray,
+    zero_point: int,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> tuple[IntArray, int | IntArray]:
+    """The windows of an average, and what their sums are divided by (``eq-quantized-avg-pool``).
+
+    Parameters as of :func:`avg_pool`.
+
+    Returns
+    -------
+    windows
+        Integers less the zero point, ``(B, C, *out, *kernel)``; 0 beside the image.
+    count
+        A number, or an array that broadcasts against the sums of the windows.
+
+    Examples
+    --------
+    >>> view, count = averaged_windows(np.uint8([[[1, 3]]]), 1, [2], [1], [1], False, False)
+    >>> view.tolist(), count.tolist()
+    ([[[[0, 0], [0, 2], [2, 0]]]], [[[1, 2, 1]]])
+    """
     q = np.asarray(q)
     axes = tuple(range(-len(kernel), 0))
     ones = [1] * len(kernel)
@@ -258,12 +298,47 @@ def avg_pool(
         counts = windows(canvas, kernel, stride, ones)
         counts = counts[(slice(None), slice(None), *(slice(0, o) for o in sizes))]
         count = counts.sum(axis=axes)
-    limits = np.iinfo(q.dtype)
-    total = view.sum(axis=axes)
-    engine = "fbgemm" if ceil_mode else engine
-    return quantized_mean(
-        total, count, zero_point, int(limits.min), int(limits.max), q.dtype, engine, scale
-    )
+    return view, count
+
+
+def adaptive_windows(
+    q: IntArray, zero_point: int, output_size: Sequence[int]
+) -> tuple[IntArray, IntArray]:
+    """The windows of ``eq-quantized-adaptive-avg-pool``, and how many elements each has.
+
+    Returns
+    -------
+    windows
+        Integers less the zero point, ``(..., *output_size, *kernel)``; 0 behind a window that is
+        shorter than others.
+    count
+        Broadcasts against the sums of the windows.
+
+    Examples
+    --------
+    >>> view, count = adaptive_windows(np.uint8([[[1, 2, 3]]]), 0, [2])
+    >>> view.tolist(), count.tolist()
+    ([[[[1, 2], [2, 3]]]], [2, 2])
+    """
+    view = np.asarray(q).astype(np.int64) - zero_point
+    spatial = len(output_size)
+    leading = view.ndim - spatial
+    count = np.ones((1,) * spatial, np.int64)
+    for place, outputs in enumerate(output_size):
+        axis = leading + place
+        size = view.shape[axis]
+        first = np.arange(outputs) * size // max(outputs, 1)
+        last = -(-(np.arange(outputs) + 1) * size // max(outputs, 1))
+        longest = int((last - first).max(initial=1))
+        index = first[:, None] + np.arange(longest)
+        inside = index < last[:, None]
+        taken = np.take(view, np.minimum(index, size - 1), axis=axis)
+        shape = [1] * taken.ndim
+        shape[axis : axis + 2] = inside.shape
+        # What is inside a window goes to the end; the axes of the outputs stay where they are.
+        view = np.moveaxis(taken * inside.reshape(shape), axis + 1, -1)
+        count = count * (last - first).reshape([-1 if k == place else 1 for k in range(spatial)])
+    return view, count
 
 
 def adaptive_avg_pool(

@@ -1,6 +1,6 @@
 """``torch.onnx`` for libraries that register operations there when they are imported.
 
-Nothing here writes ONNX: ``torch.onnx.export`` says what to do instead.
+Nothing here writes ONNX: :func:`pyqref.export.onnx` does, and ``torch.onnx.export`` says so.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ KINDS = (
 def waterfall(ledger: Any, *, layers: int = 12, ax: Axes | None = None) -> Axes:
     """Draw how the error grows from one layer to the next, a colour for each kind of cause.
 
-    Every bar starts where the one above it ends; the last ends at the quantized model.
+    Every bar starts where the one above it ends; the last ends at the quantized model. Thin bars go
+    back: there the error shrinks.
 
     Parameters
     ----------
@@ -88,6 +89,8 @@ def waterfall(ledger: Any, *, layers: int = 12, ax: Axes | None = None) -> Axes:
         (float(ledger.after), "quantized model", "--"),
     ):
         ax.axvline(value, color=ink(ax), linewidth=1.0, linestyle=dashes, label=text)
+    ax.use_sticky_edges = False
+    ax.margins(x=0.05)
     ax.set_yticks(range(len(rows)), [name for name, _ in rows])
     ax.invert_yaxis()
     measured = "noise energy over signal energy" if ledger.metric == "sqnr" else ledger.metric

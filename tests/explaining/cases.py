@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pyqref
 from pyqref import nn
 from pyqref.nn import functional as F
+from pyqref.nn.utils.rnn import pack_sequence
 from pyqref.ops import quantized as ops
 
 Case = Callable[[np.random.Generator], Any]
@@ -298,8 +300,72 @@ def embeddings(rng):
 def fake(rng):
     x = reals(rng, 3, 4) * 5
     scales, zeros = pyqref.tensor([0.02, 0.1, 0.01]), pyqref.tensor([0, 9, 128])
+    for per_row, centred, constant in itertools.product((False, True), (False, True), (0.01, 1)):
+        count = 3 if per_row else 1
+        state = [pyqref.full((count,), end) for end in (float("inf"), float("-inf"))]
+        state += [pyqref.ones(count), pyqref.zeros(count, dtype=pyqref.int32)]
+        ends = (-127, 127) if centred else (0, 255)
+        for batch in (x, x + 1, -x, x * 1e-7):
+            on = pyqref.tensor([int(rng.integers(4) > 0)]), pyqref.tensor([1])
+            pyqref.fused_moving_avg_obs_fake_quant(
+                batch, *on, *state, constant, *ends, 0, per_row, centred
+            )
+    learned = pyqref.tensor([9.5, 300.0, -0.5])
     return (
+        pyqref._fake_quantize_learnable_per_channel_affine(x, scales, learned, 0, 0, 255),
+        pyqref._fake_quantize_learnable_per_tensor_affine(x, scales[:1], learned[:1], 0, 255),
         pyqref.fake_quantize_per_tensor_affine(x, 0.03, 99, 0, 255),
         pyqref.fake_quantize_per_tensor_affine(x.double(), 0.03, 99, 0, 127),
         pyqref.fake_quantize_per_channel_affine(x, scales, zeros, 0, 0, 255),
     )
+
+
+@case
+def recurrent(rng):
+    sizes = 4, int(rng.integers(2, 5))
+    layers, both = 1 + coin(rng), coin(rng)
+    x = reals(rng, 3, 3, 4)
+    lstm = nn.quantized.dynamic.LSTM(*sizes, layers, batch_first=coin(rng), bidirectional=both)
+    gru = nn.quantized.dynamic.GRU(*sizes, layers, bias=coin(rng), bidirectional=both)
+    for layer in (lstm, gru):
+        drawn = {
+            name: None if each is None else drawn_like(rng, each)
+            for part in layer._weight_bias().values()
+            for name, each in part.items()
+        }
+        layer.set_weight_bias(drawn)
+    short = pack_sequence([x[0], x[1, :1], x[2, :2]], enforce_sorted=False)
+    states = [reals(rng, layers * (1 + both), 3, sizes[1]) for _ in range(2)]
+    given = x[0], states[0][0], states[1][0]
+    return lstm(x), lstm(short, states), gru(x), gru(short, states[0]), cells(rng, *given)
+
+
+def drawn_like(rng: np.random.Generator, tensor: Any) -> Any:
+    """Random numbers for a weight or a bias of a recurrent layer."""
+    if not tensor.is_quantized:
+        return reals(rng, *tensor.shape)
+    return weight(rng, *tensor.shape, per_channel=coin(rng))
+
+
+def cells(rng: np.random.Generator, x: Any, h: Any, c: Any) -> Any:
+    """Each kind of cell, as a module and as a function, with and without states."""
+    dynamic, outputs = nn.quantized.dynamic, []
+    for name, rows in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
+        w, b = (
+            weight(rng, rows * h.shape[1], 4, per_channel=coin(rng)),
+            bias(rng, rows * h.shape[1]),
+        )
+        v = weight(rng, rows * h.shape[1], h.shape[1], per_channel=coin(rng))
+        cell = getattr(dynamic, f"{name}Cell")(4, h.shape[1])
+        cell.set_weight_bias(
+            {
+                "weight": {"weight_ih": w, "weight_hh": v},
+                "bias": {"bias_ih": b, "bias_hh": b},
+            }
+        )
+        state = (h, c) if name == "LSTM" else h
+        outputs += [cell(x), cell(x, state)]
+        for kind in ("rnn_tanh", "rnn_relu") if name == "RNN" else (name.lower(),):
+            function = getattr(ops, f"quantized_{kind}_cell_dynamic")
+            outputs.append(function(x, state, ops.linear_prepack(w, b), ops.linear_prepack(v)))
+    return outputs

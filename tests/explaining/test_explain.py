@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
+import time
 from collections import Counter
 from types import ModuleType
 
@@ -35,7 +37,7 @@ def test_random_elements_of_all_operations(engine):
     for name in CASES:
         seen += sweep(0, engine, "documented", name)
     assert sum(seen.values()) > 120
-    assert {"TakeAlong"} >= {
+    assert {"TakeAlong", "recurrent.layer"} >= {
         each
         for each in EXPLAINERS
         if each not in seen
@@ -104,7 +106,12 @@ def test_side_by_side():
         assert list(names) == list(found.others)
         assert max(len(line) for line in str(found).splitlines()) <= 80
         found.to_json()
-    with pytest.raises(LookupError, match="same in every arithmetic"):
+        written = found.to_dict()["others"]
+        assert "eq-bias-integer" in {each["label"] for each in written["qnnpack"]}
+        assert f"{len(names)} arithmetics side by side" in found._repr_html_()
+        wrong = [name for name, each in found.others.items() if each[-1].value != found.stored]
+        assert len(wrong) == found._repr_html_().count("≠")
+    with pytest.raises(LookupError, match="no steps of other arithmetics"):
         explain(small_model(), pyqref.randn(1, 1, 4, 4), "0", (0, 0, 0, 0), ["qnnpack"])
 
 
@@ -160,7 +167,10 @@ def test_errors():
 
 @pytest.mark.parametrize(
     "index",
-    [None, "a", 1.5, float("nan"), [[0]], (0, None), {}, object, pyqref.ones(2), 2**63, -(2**63)],
+    [
+        *(None, "a", 1.5, float("nan"), [[0]], (0, None), {}, object, pyqref.ones(2), 2**63),
+        *(-(2**63), (True, 0), ..., slice(1), (0, slice(1)), range(2)),
+    ],
 )
 def test_a_wrong_index_is_named(index):
     """``y.why`` and ``explain`` raise with the index, never with an error of NumPy."""
@@ -170,6 +180,82 @@ def test_a_wrong_index_is_named(index):
     for ask in (lambda: y.why(index), lambda: ran.explain(index=index)):
         with pytest.raises((TypeError, IndexError), match="explain: index"):
             ask()
+
+
+def test_changes_in_place_are_seen():
+    """A tensor that was changed is another one, and what was changed after the run says so."""
+    x = pyqref.tensor([1.0, 2.0])
+    with recording():
+        first = pyqref.quantize_per_tensor(x, 0.5, 0, pyqref.quint8)
+        x.mul_(2)
+        second = pyqref.quantize_per_tensor(x, 0.5, 0, pyqref.quint8)
+    assert (2, 4) == (first.why(0).value, second.why(0).value)
+    assert (1.0, 2.0) == (first.why(0).inputs[0].value, second.why(0).inputs[0].value)
+    second.relu_()
+    with pytest.raises(LookupError, match="or was changed since"):
+        second.why(0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (lambda ran, found: ran.explain(3), "layer must be the path of a module"),
+        (lambda ran, found: ran.explain(["0"]), "layer must be the path of a module"),
+        (lambda ran, found: ran.explain("0", 0, "tflite"), "arithmetics must be a list of names"),
+        (lambda ran, found: ran.explain("0", 0, None), "arithmetics must be a list of names"),
+        (lambda ran, found: ran.explain("1", (0, 0), [3]), "name must be one of"),
+        (lambda ran, found: found.inputs["a"], "inputs: the number must be an int"),
+        (lambda ran, found: found.inputs[9], r"the number must be in \[-2, 1\], got 9"),
+        (lambda ran, found: found.tree("a"), "tree: depth must be an int"),
+        (lambda ran, found: found.tree(-1), "tree: depth must be at least 0"),
+        (lambda ran, found: found.tree(1, -1), "tree: most must be at least 0"),
+        (lambda ran, found: found.largest_inputs(-1), "largest_inputs: most must be at least 0"),
+        (lambda ran, found: found.to_json("x"), "to_json: indent must be an int"),
+        (lambda ran, found: found.step("x"), "there is no step 'x'; there are 'accumulator'"),
+    ],
+)
+def test_wrong_arguments_are_named(asked, message):
+    """Never an error of Python or NumPy: which argument, what it must be, what was got."""
+    model = nn.Sequential(nn.quantized.Quantize(0.1, 0, pyqref.quint8), nn.quantized.Linear(2, 1))
+    with recording() as ran:
+        model(pyqref.rand(1, 2))
+    found = ran.explain("1", (0, 0))
+    with pytest.raises((TypeError, ValueError, LookupError), match=message):
+        asked(ran, found)
+
+
+def test_one_number_of_a_large_layer_is_quick():
+    """Its own window is looked at, whatever the size of the layer: below 50 ms."""
+    layer = nn.quantized.Conv2d(256, 256, 3, padding=1)
+    model = nn.Sequential(nn.quantized.Quantize(0.1, 0, pyqref.quint8), layer)
+    with recording() as ran:
+        model(pyqref.rand(1, 256, 8, 8))
+    times = []
+    for _ in range(3):
+        start = time.thread_time()
+        found = ran.explain("1", (0, 5, 3, 3))
+        times.append(time.thread_time() - start)
+    assert found.check()
+    assert min(times) < 0.05
+
+
+def test_what_is_not_finite_is_written():
+    """JSON has no infinity: the hexadecimal form says it, and can be read back."""
+    with recording():
+        y = pyqref.quantize_per_tensor(pyqref.tensor([float("inf")]), 0.1, 0, pyqref.quint8)
+    text = y.why(0).to_json()
+    written = json.loads(text, parse_constant=pytest.fail)
+    assert "inf" in {each["value"]["value"] for each in written["steps"]}
+    assert [each.value for each in y.why(0).steps] == [each.value for each in steps_of(text)]
+
+
+def test_rich_shows_the_text():
+    """Brackets of indices are no styles."""
+    rich = pytest.importorskip("rich.console")
+    found = explain(small_model(), pyqref.randn(1, 1, 4, 4), "4", (0, 1))
+    console = rich.Console(file=io.StringIO(), width=80)
+    console.print(found)
+    assert str(found) == console.file.getvalue().rstrip("\n")
 
 
 def test_nothing_stays_behind():
@@ -197,28 +283,7 @@ def test_on_the_command_line(tmp_path, capsys, monkeypatch):
     assert 0 == main([*options, "--html", str(page)])
     assert "eq-linear-accumulator" in capsys.readouterr().out
     assert "<details" in page.read_text()
+    assert 0 == main([*options, "--arithmetics", "qnnpack, tflite"])
+    assert "\ntflite: " in capsys.readouterr().out
     assert 1 == main([*options[:-1], "9,9"])
     assert "does not fit the output" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "observer",
-    [
-        pyqref.quantization.MinMaxObserver(),
-        pyqref.quantization.MinMaxObserver(dtype=pyqref.qint8, qscheme=pyqref.per_tensor_symmetric),
-        pyqref.quantization.MovingAverageMinMaxObserver(),
-        pyqref.quantization.HistogramObserver(),
-        pyqref.quantization.PerChannelMinMaxObserver(),
-    ],
-)
-def test_why_the_scale_is_this(observer):
-    """The derivation of an observer leads to its scale, and says where the extremes lie."""
-    x = pyqref.randn(3, 5)
-    model = nn.Sequential(observer)
-    per_channel = hasattr(observer, "ch_axis")
-    found = explain(model, x, "0", (1,) if per_channel else ())
-    assert found.check()
-    scale, zero_point = observer.calculate_qparams()
-    assert scale[1 if per_channel else 0].item() == found.stored
-    assert zero_point[1 if per_channel else 0].item() == found.step("zero point").value
-    assert found.steps[0].decision.startswith("at [")

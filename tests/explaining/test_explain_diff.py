@@ -247,6 +247,7 @@ def test_fake_quantized_and_converted() -> None:
         assert "not explained" not in found[name].causes
 
 
+@pytest.mark.filterwarnings("ignore:arithmetic .* does not define")
 @pytest.mark.parametrize("name", pyqref.arithmetic.names())
 def test_every_arithmetic_is_explained(name) -> None:
     """One model in two arithmetics: every integer that differs has a reason."""
@@ -293,7 +294,8 @@ def test_contexts() -> None:
     quantized = graph(MODEL)
     broken = SABOTAGE["bias dropped"](quantized, "fc")
     pyqref.explain_diff(quantized, broken, X, contexts=(context("a"), context("b")))
-    assert ["a", "b", "a"] == entered
+    assert ["a", "b", "a"] == entered[:3]
+    assert ["a", "b"] == entered[3:]  # for the derivations
 
 
 def test_the_report() -> None:
@@ -308,6 +310,53 @@ def test_the_report() -> None:
     with pytest.raises(KeyError, match="'nothing' is not among the layers"):
         _ = found["nothing"]
     assert "840 of" in repr(found.first)
+
+
+def test_both_derivations_stand_side_by_side() -> None:
+    """Of the elements that differ most: the steps end with the integers, and show the cause."""
+    quantized = graph(MODEL)
+    broken = SABOTAGE["bias dropped"](quantized, "conv2")
+    found = pyqref.explain_diff(quantized, broken, X)
+    worst = found.first.worst()
+    assert [each.element for each in found.pairs] == worst
+    for pair in found.pairs:
+        assert pair.layer == "conv2"
+        for side, integer in ((pair.a, pair.element.a), (pair.b, pair.element.b)):
+            assert str(integer) in [line.value for line in side if line.name == "clamped"]
+        beside = [(a.name, a.value == b.value) for a, b in pair.rows() if a and b]
+        assert ("accumulator", True) in beside
+        assert ("clamped", False) in beside
+    text, html = str(found), found._repr_html_()
+    assert f"conv2{list(worst[0].place)}, step by step:" in text
+    assert all(len(line) <= 100 for line in text.splitlines())
+    assert 4 == html.count("<details") == html.count("</details>")
+    assert "fl32(" in html
+    turned = pyqref.explain_diff({"conv2": _of(broken)}, quantized, X)
+    assert turned.pairs[0].a is None
+    assert turned.pairs[0].b
+    assert "of a there are no steps" in str(turned)
+
+
+def _of(model: nn.Module) -> np.ndarray:
+    """The integers of conv2."""
+    kept = []
+    handle = model.conv2.register_forward_hook(lambda m, args, y: kept.append(y.int_repr().numpy()))
+    model(X)
+    handle.remove()
+    return kept[0]
+
+
+@pytest.mark.filterwarnings("ignore:arithmetic .* does not define")
+def test_derivations_of_another_arithmetic() -> None:
+    """A layer that ran in another arithmetic is explained by its steps."""
+    quantized = graph(MODEL)
+    pyqref.manual_seed(0)
+    x = 3 * pyqref.randn(64, 2, 6, 6)
+    other = (None, lambda: pyqref.arithmetic.use("tflite-single"))
+    pair = pyqref.explain_diff(quantized, quantized, x, contexts=other).pairs[0]
+    assert str(pair.element.a) in [line.value for line in pair.a if line.name == "clamped"]
+    assert "rsu" in next(line.formula for line in pair.b if line.name == "rounded")
+    assert str(pair.element.b) == pair.b[-1].value
 
 
 def test_bad_input() -> None:

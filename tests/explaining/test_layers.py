@@ -86,6 +86,7 @@ def check(model: nn.Module) -> None:
     assert "not explained" not in parts.causes()
 
 
+@pytest.mark.filterwarnings("ignore:arithmetic .* does not define")
 @pytest.mark.parametrize("module", MODULES, ids=lambda each: type(each).__name__)
 def test_modules(module) -> None:
     """A layer between two convolutions."""
@@ -96,6 +97,7 @@ def test_modules(module) -> None:
     check(nn.Sequential(first, module, nn.Conv2d(4, 4, 1)))
 
 
+@pytest.mark.filterwarnings("ignore:arithmetic .* does not define")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions(name) -> None:
     """A function, or a method, in a graph."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import OrderedDict
 from fractions import Fraction
 
@@ -11,7 +10,7 @@ import pytest
 from explaining.models import FORMS, SABOTAGE, eager, graph, images, made
 
 import pyqref
-from pyqref import measure, nn, quantization
+from pyqref import measure, nn
 from pyqref.explaining.accounting import telescope
 
 MODEL = made()
@@ -91,56 +90,6 @@ def test_a_broken_layer_stands_first(engine, form, name, harm, cause, monkeypatc
     worst = found.worst()[0]
     assert name == worst.layer.removeprefix("module.")
     assert worst.cause.startswith(cause)
-
-
-def weak_pair(qconfig) -> tuple:
-    """One weight is fifty times as large as the others, for an input that is small."""
-    pyqref.manual_seed(0)
-    model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4)).eval()
-    model[0].weight.data[0, 0] = 15.0
-    x = pyqref.randn(64, 8)
-    x[:, 0] *= 0.01
-    wrapped = quantization.QuantWrapper(copy.deepcopy(model))
-    wrapped.qconfig = qconfig
-    prepared = quantization.prepare(wrapped.eval())
-    prepared(x)
-    return model, quantization.convert(prepared), x
-
-
-def test_the_advice_helps() -> None:
-    """Following the line that the ledger ends with gives what it says, nearly."""
-    per_tensor = quantization.default_qconfig
-    found = pyqref.ledger(*weak_pair(per_tensor))
-    assert found.advice.startswith("module.0: ")
-    assert "of the change is weight rounding: a scale per channel would give sqnr" in found.advice
-    promised = float(found.advice.rpartition("-> ")[2].removesuffix(" dB."))
-    model, quantized, x = weak_pair(per_tensor)
-    before = measure.sqnr(model(x), quantized(x))
-    per_channel = quantization.default_per_channel_weight_observer
-    model, quantized, x = weak_pair(
-        quantization.QConfig(activation=per_tensor.activation, weight=per_channel)
-    )
-    got = measure.sqnr(model(x), quantized(x))
-    assert got > before + 8
-    assert abs(got - promised) < 1
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda q: setattr(q.module.fc, "scale", q.module.fc.scale / 4), "an output range of"),
-        (lambda q: setattr(q.module.fc, "scale", q.module.fc.scale * 8), "an output range of"),
-    ],
-)
-def test_advice_for_a_range(change, words) -> None:
-    """A range too narrow clips, one too wide rounds: the range that was seen helps."""
-    quantized = eager(MODEL)
-    change(quantized)
-    found = pyqref.ledger(MODEL, quantized, images())
-    assert words in found.advice
-    before = float(found.advice.partition(" dB ->")[0].split()[-1])
-    promised = float(found.advice.rpartition("-> ")[2].removesuffix(" dB."))
-    assert promised > before
 
 
 def test_the_table_fits_a_terminal() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 from messages.following import says
 
 import pyqref
 from pyqref import arithmetic, nn
+from pyqref.arithmetic import TFLite
 from pyqref.quantization import (
+    DeQuantStub,
     MinMaxObserver,
     QConfig,
     QuantStub,
@@ -68,3 +71,38 @@ def test_another_systems_engine():
         pyqref.backends.quantized.engine = "tflite"
     with arithmetic.use("tflite"):
         assert (2, 2) == tuple(model(X).shape)
+
+
+class WithFunctions(TFLite):
+    """TFLite, and real functions on its grids."""
+
+    def function(self, q, grid, out, function):
+        return self.quantize(function((q - np.float32(grid.zero_point)) * grid.scale), out)
+
+
+def test_what_an_arithmetic_leaves_to_the_engine():
+    """The layer is named, and both remedies work: a subclass, or a layer in float."""
+
+    def converted(*layers: nn.Module, floats: tuple[int, ...] = ()) -> nn.Module:
+        model = nn.Sequential(QuantStub(), nn.Linear(8, 2), *layers).eval()
+        model.qconfig = get_default_qconfig("fbgemm")
+        for place in floats:
+            model[place].qconfig = None
+        prepared = prepare(model)
+        prepared(X)
+        return convert(prepared)
+
+    model = converted(nn.Sigmoid(), DeQuantStub())
+    place = "arithmetic 'tflite' does not define sigmoid in 2 (Sigmoid), which keeps the numbers of"
+    with (
+        says(place, "set its qconfig to None, so that it stays in float"),
+        arithmetic.use("tflite"),
+    ):
+        model(X)
+    with arithmetic.use("tflite", strict=True):
+        converted(DeQuantStub(), nn.Sigmoid(), floats=(3,))(X)
+    strictly = arithmetic.use("tflite", strict=True)
+    with says("define {}() in a subclass of {} and use that"), strictly:
+        model(X)
+    with arithmetic.use(WithFunctions(), strict=True):
+        model(X)

@@ -20,6 +20,8 @@ NOT_FOLLOWED = {
     "install from source with a C compiler": "it compiles the package",
     "use a newer release of pyqref": "there is none of a later format",
     "run: pip install 'pyqref[demo]'": "test_packages_to_install looks at the extra",
+    "run: pip install 'pyqref[onnx]'": "test_packages_to_install looks at the extra",
+    "export its parts one by one": "it takes a model of 2 GiB",
     "and give a tensor, got": "it says what layers must do",
     "check a solution": "it is the summary of a command",
     "increase model efficiency if you use static quantization.": "it is the text of a report",

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from docs.extensions import extension
 
+from pyqref.explaining.show.links import link
+
 ROOT = Path(__file__).parents[2]
 NUMERICS = sorted((ROOT / "pyqref" / "numerics").glob("*.py"))
 
@@ -43,6 +45,17 @@ def test_every_equation_has_one_function_and_one_display() -> None:
 def test_no_label_is_unknown() -> None:
     """What a docstring, a kernel or a test names is displayed in the theory."""
     assert {} == SURVEY.unknown
+
+
+def test_derivations_lead_to_the_page_of_each_label() -> None:
+    """``link`` names the page on which an equation is displayed, and the anchor it has there."""
+    files = (ROOT / "pyqref" / "explaining").rglob("*.py")
+    used = {each for file in files for each in EQUATIONS.LABEL.findall(file.read_text("utf-8"))}
+    assert len(used) > 60
+    for label in sorted(used):
+        page = SURVEY.equations[label].page
+        assert f"theory/{page}.html#equation-{label}" == link(label)
+    assert "" == link("eq-unheard-of")
 
 
 def test_every_equation_is_implemented_and_proved() -> None:

@@ -203,7 +203,7 @@ def test_walking_through_the_packages_installs_nothing() -> None:
     ("statement", "message"),
     [
         ("from torch import fft", "cannot import name 'fft' from 'torch'; use numpy.fft"),
-        ("from torch.onnx import export", "'export' from 'torch.onnx'; pyqref writes no ONNX"),
+        ("from torch.onnx import export", "'export' from 'torch.onnx'; pyqref.export.onnx("),
         ("from torch.utils import tensorboard", "from 'torch.utils'; install tensorboardX"),
         (
             "from torch.ao.quantization import quantize_pt2e",

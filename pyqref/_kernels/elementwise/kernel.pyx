@@ -1,152 +1,22 @@
 """Sums, products and tables of bytes."""
 
 cimport numpy as cnp
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport fabs
-from libc.stdint cimport int32_t, uint8_t, uint32_t
-from pyqref._kernels._outputs cimport (
-    OF_BOOL, OF_BYTES, OF_INT8, OF_UINT8, output_beside, require_output_beside,
-)
-from pyqref._kernels._parallel cimport (
-    Task, count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
-)
+from libc.stdint cimport int32_t, uint8_t
+from pyqref._kernels._outputs cimport OF_BOOL, OF_BYTES, output_beside
+from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.axes cimport is_in_c_order
-from pyqref._kernels.cache cimport is_best_backward
-from pyqref._kernels.simd.partial cimport load_n_bytes, store_n_low_bytes
-from pyqref._kernels.simd.primitives cimport *
-
-# What is made of two bytes; a coarse sum has a case of its own for real zero.
-cdef enum:
-    SUM
-    COARSE_SUM
-    PRODUCT
-
-cdef enum:
-    CHUNK = 1 << 15             # elements a task
-    # Elements that are worth a thread: of sums and products, and of what moves bytes.
-    REALS_PER_THREAD = 1 << 16
-    BYTES_PER_THREAD = 1 << 18
-
-
-cdef double COARSE_ZERO = 2.0**-10     # as in numerics
-
-
-# Two arrays of bytes, the result, and what happens between them.
-cdef struct Pair:
-    const uint8_t* a
-    const uint8_t* b
-    uint8_t* out
-    const uint8_t* table
-    Py_ssize_t size, head
-    bint is_signed
-    float scale_a, offset_a, scale_b, offset_b, multiplier
-    int32_t zero_point_a, zero_point_b, multiplier_a, multiplier_b, shift
-    int32_t zero_point, lower, upper
-
-
-cdef void run(Pair* p, Task task, Py_ssize_t per_thread, int n_threads) noexcept nogil:
-    n_threads = useful_threads(<double> p.size, per_thread, n_threads)
-    p.head = elements_to_line(p.out, 1, p.size)
-    parallel_for(task, p, count_tasks(p.size, p.head, CHUNK), n_threads)
-
-
-cdef inline Py_ssize_t start_of(const Pair* p, Py_ssize_t index) noexcept nogil:
-    return task_start(index, p.size, p.head, CHUNK)
-
-
-cdef int set_arrays(Pair* p, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out) except -1:
-    p.a = <const uint8_t*> cnp.PyArray_DATA(a)
-    p.b = <const uint8_t*> cnp.PyArray_DATA(b)
-    p.out = <uint8_t*> cnp.PyArray_DATA(out)
-    p.size = cnp.PyArray_SIZE(out)
-    p.is_signed = cnp.PyArray_TYPE(a) == cnp.NPY_INT8
-    return 0
-
-
-cdef int set_pair(Pair* p, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out) except -1:
-    """The same of arrays of one type; ``b`` and ``out`` lie as ``a`` does."""
-    cdef bint is_signed = cnp.PyArray_TYPE(a) == cnp.NPY_INT8
-    require_output_beside("out", out, OF_INT8 if is_signed else OF_UINT8, a)
-    return set_arrays(p, a, b, out)
-
-
-cdef inline i32v scaled_to(const Pair* p, f32v value) noexcept nogil:
-    """``eq-quantize-after``; nan becomes the upper end."""
-    cdef f32v low = set_f32(<float> (p.lower - p.zero_point))
-    cdef f32v high = set_f32(<float> (p.upper - p.zero_point))
-    cdef f32v scaled = mul_f32(value, set_f32(p.multiplier))
-    # The bounds are whole: clamping before rounding gives the same, and cannot overflow.
-    return add_i32(to_i32(max_f32(min_f32(scaled, high), low)), set_i32(p.zero_point))
-
-
-# --- Sum and product ----------------------------------------------------------------------
-
-cdef inline f32v real_of(const Pair* p, i32v x, i32v y, int what) noexcept nogil:
-    """The sum of both, dequantized by ``eq-dequantize-fused``, or the product of integers."""
-    if what == PRODUCT:
-        return to_f32(mul_i32(
-            sub_i32(x, set_i32(p.zero_point_a)), sub_i32(y, set_i32(p.zero_point_b))
-        ))
-    cdef f32v left = fma_f32(to_f32(x), set_f32(p.scale_a), set_f32(p.offset_a))
-    cdef f32v right = fma_f32(to_f32(y), set_f32(p.scale_b), set_f32(p.offset_b))
-    if what == COARSE_SUM:
-        left = if_unequal(left, x, set_i32(p.zero_point_a))
-        right = if_unequal(right, y, set_i32(p.zero_point_b))
-    return add_f32(left, right)
-
-
-cdef inline void run_of_pairs(
-    void* context, Py_ssize_t index, bint is_signed, int what
-) noexcept nogil:
-    # A copy, which no byte that is written could belong to.
-    cdef Pair p = (<Pair*> context)[0]
-    cdef f32v[4] scaled
-    cdef i32v x, y
-    cdef f32v multiplier = set_f32(p.multiplier)
-    cdef f32v high = set_f32(<float> (p.upper - p.zero_point))
-    cdef Py_ssize_t i = start_of(&p, index)
-    cdef Py_ssize_t stop = start_of(&p, index + 1)
-    cdef Py_ssize_t at
-    cdef int v
-    # As scaled_to does it, four vectors at a time.
-    while not is_signed and i + 4 * SIMD_LANES <= stop:
-        for v in range(4):
-            at = i + v * SIMD_LANES
-            x, y = load_bytes_of(p.a + at, is_signed), load_bytes_of(p.b + at, is_signed)
-            scaled[v] = min_f32(mul_f32(real_of(&p, x, y, what), multiplier), high)
-        store_rounded_u8(
-            p.out + i, p.out + i + 2 * SIMD_LANES, scaled[0], scaled[1], scaled[2], scaled[3],
-            p.zero_point, p.lower,
-        )
-        i += 4 * SIMD_LANES
-    while i + SIMD_LANES <= stop:
-        x, y = load_bytes_of(p.a + i, is_signed), load_bytes_of(p.b + i, is_signed)
-        store_low_bytes(p.out + i, scaled_to(&p, real_of(&p, x, y, what)))
-        i += SIMD_LANES
-    if i < stop:
-        x = load_n_bytes(p.a + i, is_signed, stop - i)
-        y = load_n_bytes(p.b + i, is_signed, stop - i)
-        store_n_low_bytes(p.out + i, scaled_to(&p, real_of(&p, x, y, what)), stop - i)
-
-
-cdef void add_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    if (<Pair*> context).is_signed:
-        run_of_pairs(context, index, True, SUM)
-    else:
-        run_of_pairs(context, index, False, SUM)
-
-
-cdef void add_coarse_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    if (<Pair*> context).is_signed:
-        run_of_pairs(context, index, True, COARSE_SUM)
-    else:
-        run_of_pairs(context, index, False, COARSE_SUM)
-
-
-cdef void mul_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    if (<Pair*> context).is_signed:
-        run_of_pairs(context, index, True, PRODUCT)
-    else:
-        run_of_pairs(context, index, False, PRODUCT)
+from pyqref._kernels.elementwise.borders cimport Padded, pad_task
+from pyqref._kernels.elementwise.joining cimport (
+    MOST_AXES, Joined, axis_at, can_follow, cat_task, require_tables, room_for,
+)
+from pyqref._kernels.elementwise.pairs cimport (
+    BYTES_PER_THREAD, CHUNK, REALS_PER_THREAD, Pair, add_coarse_task, add_fixed_task, add_task,
+    clamp_task, look_up_task, mul_task, run, set_arrays, set_pair,
+)
+from pyqref._kernels.memory cimport buffer
+from pyqref._kernels.memory_order cimport has_channels_last, lies_in_c_order
 
 
 def add(
@@ -164,26 +34,9 @@ def add(
     p.zero_point, p.lower, p.upper = zero_point, lower, upper
     cdef double errors = fabs(<double> zero_point_a * scale_a + p.offset_a)
     errors += fabs(<double> zero_point_b * scale_b + p.offset_b)
-    cdef bint is_coarse = errors >= COARSE_ZERO * scale
+    cdef bint is_coarse = errors >= 2.0**-10 * scale  # as in numerics
     with nogil:
         run(&p, add_coarse_task if is_coarse else add_task, REALS_PER_THREAD, n_threads)
-
-
-cdef void add_fixed_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    # A copy, which no byte that is written could belong to.
-    cdef Pair p = (<Pair*> context)[0]
-    cdef Py_ssize_t i
-    cdef int32_t total
-    cdef uint32_t half = <uint32_t> 1 << (p.shift - 1)
-    for i in range(start_of(&p, index), start_of(&p, index + 1)):
-        total = p.multiplier_a * (p.a[i] - p.zero_point_a)
-        total += p.multiplier_b * (p.b[i] - p.zero_point_b)
-        # Halves away from zero: the magnitude is rounded, then gets its sign back.
-        if total < 0:
-            total = -(<int32_t> ((<uint32_t> -total + half) >> p.shift))
-        else:
-            total = <int32_t> ((<uint32_t> total + half) >> p.shift)
-        p.out[i] = <uint8_t> min(max(total + p.zero_point, p.lower), p.upper)
 
 
 def add_fixed_point(
@@ -218,14 +71,6 @@ def mul(
         run(&p, mul_task, REALS_PER_THREAD, n_threads)
 
 
-# --- Table --------------------------------------------------------------------------------
-
-cdef void look_up_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    cdef const Pair* p = <const Pair*> context
-    cdef Py_ssize_t start = start_of(p, index)
-    look_up_u8(p.out + start, p.a + start, start_of(p, index + 1) - start, p.table)
-
-
 def look_up(cnp.ndarray table, cnp.ndarray q, out, int n_threads):
     """``table[q]`` of bytes; the table has 256 entries. None where ``q`` has gaps.
 
@@ -240,59 +85,6 @@ def look_up(cnp.ndarray table, cnp.ndarray q, out, int n_threads):
     with nogil:
         run(&p, look_up_task, BYTES_PER_THREAD, n_threads)
     return result
-
-
-# --- Clamp --------------------------------------------------------------------------------
-
-# Bounds of bytes. Signed ones have the order of unsigned ones when their highest bit is turned.
-cdef struct Bounds:
-    u8v top, low, high
-
-
-cdef inline u8v bounded(const Bounds* b, u8v value) noexcept nogil:
-    value = min_bytes(max_bytes(xor_bytes(value, b.top), b.low), b.high)
-    return xor_bytes(value, b.top)
-
-
-cdef inline void bound_steps(
-    const Bounds* b, const uint8_t* q, uint8_t* out, Py_ssize_t steps, bint backward
-) noexcept nogil:
-    """So many times four vectors, in one direction or the other."""
-    cdef u8v[4] values
-    cdef Py_ssize_t step = 16 * SIMD_LANES
-    cdef int v
-    if backward and steps:
-        q, out, step = q + (steps - 1) * step, out + (steps - 1) * step, -step
-    while steps > 0:
-        # Loads come first: one waits for a store to the same place of another page.
-        for v in range(4):
-            values[v] = bounded(b, load_many_bytes(q + 4 * v * SIMD_LANES))
-        for v in range(4):
-            store_many_bytes(out + 4 * v * SIMD_LANES, values[v])
-        q, out, steps = q + step, out + step, steps - 1
-
-
-cdef void clamp_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    cdef const Pair* p = <const Pair*> context
-    cdef const uint8_t* q = p.a
-    cdef uint8_t* out = p.out
-    cdef uint8_t flip = 0x80 if p.is_signed else 0
-    cdef Bounds b
-    cdef Py_ssize_t i, steps, stop
-    cdef bint backward = is_best_backward(out, q)
-    b.top = set_bytes(flip)
-    b.low, b.high = set_bytes(<uint8_t> p.lower ^ flip), set_bytes(<uint8_t> p.upper ^ flip)
-    if backward:
-        index = count_tasks(p.size, p.head, CHUNK) - 1 - index
-    i, stop = start_of(p, index), start_of(p, index + 1)
-    steps = (stop - i) // (16 * SIMD_LANES)
-    bound_steps(&b, q + i, out + i, steps, backward)
-    i += steps * 16 * SIMD_LANES
-    while i + 4 * SIMD_LANES <= stop:
-        store_many_bytes(out + i, bounded(&b, load_many_bytes(q + i)))
-        i += 4 * SIMD_LANES
-    if i < stop:
-        store_some_bytes(out + i, bounded(&b, load_some_bytes(q + i, stop - i)), stop - i)
 
 
 def clamp(cnp.ndarray q, out, int32_t lower, int32_t upper, int n_threads):
@@ -312,6 +104,118 @@ def clamp(cnp.ndarray q, out, int32_t lower, int32_t upper, int n_threads):
     return result
 
 
-# cat
-include "joining.pxi"
-include "padding.pxi"
+def cat(tuple parts, tables, int axis, int n_threads):
+    """Parts one after the other along an axis: of bytes ``eq-quantized-cat``, else copies.
+
+    ``tables`` has what stands for each byte of a part in the result, or None where the byte does;
+    None stands for no tables at all.
+
+    None if the parts are not of one type of numbers, or neither all in C order nor all with their
+    channels last.
+    """
+    cdef Joined j
+    cdef cnp.npy_intp[MOST_AXES] shape
+    cdef cnp.ndarray first, part, result
+    cdef bint in_c_order = True
+    cdef bint last = True
+    cdef Py_ssize_t inner, i
+    cdef int ndim, place, each
+    if not parts:
+        raise ValueError("there must be parts")
+    first = <cnp.ndarray?> parts[0]
+    ndim = cnp.PyArray_NDIM(first)
+    if not 0 <= axis < ndim <= MOST_AXES:
+        raise IndexError(f"axis must be one of the {ndim} axes, got {axis}")
+    for each in range(ndim):
+        shape[each] = cnp.PyArray_DIM(first, each)
+    shape[axis] = 0
+    for i in range(len(parts)):
+        part = <cnp.ndarray?> parts[i]
+        if not can_follow(first, part, axis):
+            return None
+        in_c_order = in_c_order and lies_in_c_order(part)
+        last = last and (has_channels_last(part) or cnp.PyArray_SIZE(part) == 0)
+        shape[axis] += cnp.PyArray_DIM(part, axis)
+    if tables is not None:
+        require_tables(tables, parts)
+    if not (in_c_order or last):
+        return None
+    last = not in_c_order
+    result = room_for(first, shape, last)
+    if cnp.PyArray_SIZE(result) == 0:
+        return result
+    inner = cnp.PyArray_ITEMSIZE(first)
+    for place in range(ndim):
+        each = axis_at(place, ndim, last)
+        if each == axis:                # those that vary faster have been counted
+            break
+        inner *= shape[each]
+    j.out, j.count, j.row = <uint8_t*> cnp.PyArray_DATA(result), len(parts), shape[axis] * inner
+    j.rows = cnp.PyArray_NBYTES(result) // j.row
+    j.rows_per_task = max(<Py_ssize_t> 1, CHUNK // j.row)
+    j.tasks_per_row = (j.row + CHUNK - 1) // CHUNK
+    j.parts = <const uint8_t**> malloc(j.count * (2 * sizeof(uint8_t*) + sizeof(Py_ssize_t)))
+    if j.parts == NULL:
+        raise MemoryError()
+    j.tables = j.parts + j.count
+    j.lengths = <Py_ssize_t*> (j.tables + j.count)
+    for i in range(j.count):
+        part = <cnp.ndarray> parts[i]
+        j.parts[i] = <const uint8_t*> cnp.PyArray_DATA(part)
+        j.lengths[i] = cnp.PyArray_DIM(part, axis) * inner
+        j.tables[i] = NULL
+        if tables is not None and tables[i] is not None:
+            j.tables[i] = <const uint8_t*> cnp.PyArray_DATA(<cnp.ndarray> tables[i])
+    with nogil:
+        n_threads = useful_threads(
+            <double> cnp.PyArray_NBYTES(result), BYTES_PER_THREAD, n_threads
+        )
+        parallel_for(
+            cat_task, &j, (j.rows + j.rows_per_task - 1) // j.rows_per_task * j.tasks_per_row,
+            n_threads,
+        )
+        free(j.parts)
+    return result
+
+
+def pad(cnp.ndarray x, tuple before, tuple sizes, cnp.ndarray border, int n_threads):
+    """``x (outer, depth, height, width)`` in a new array ``(outer, *sizes)``, in which it begins
+    ``before`` elements behind the beginning.
+
+    ``border`` is a line of the constant, as long as those of the result. Both are in C order and of
+    one type.
+    """
+    cdef Padded p
+    cdef cnp.npy_intp[4] shape
+    cdef cnp.ndarray result
+    cdef Py_ssize_t itemsize = cnp.PyArray_ITEMSIZE(x)
+    cdef int axis
+    if not (is_in_c_order(x) and is_in_c_order(border)):
+        raise ValueError("x and border must be in C order")
+    if cnp.PyArray_NDIM(x) != 4 or cnp.PyArray_TYPE(x) != cnp.PyArray_TYPE(border):
+        raise ValueError("x must have four axes, and border its type")
+    if not len(before) == len(sizes) == 3:
+        raise ValueError(f"before and sizes must be of three axes, got {before} and {sizes}")
+    if cnp.PyArray_SIZE(border) != sizes[2]:
+        raise ValueError(f"border must have {sizes[2]} elements, got {border.size}")
+    shape[0] = cnp.PyArray_DIM(x, 0)
+    for axis in range(3):
+        p.before[axis] = before[axis]
+        p.size[axis], p.out_size[axis] = cnp.PyArray_DIM(x, axis + 1), sizes[axis]
+        shape[axis + 1] = p.out_size[axis]
+    result = buffer(4, shape, x.descr)
+    if cnp.PyArray_SIZE(result) == 0:
+        return result
+    p.before[2] *= itemsize
+    p.size[2] *= itemsize
+    p.out_size[2] *= itemsize
+    p.x, p.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(result)
+    p.border = <const uint8_t*> cnp.PyArray_DATA(border)
+    p.lines = shape[0] * shape[1] * shape[2]
+    p.lines_per_task = max(<Py_ssize_t> 1, CHUNK // p.out_size[2])
+    with nogil:
+        n_threads = useful_threads(<double> p.lines * p.out_size[2], BYTES_PER_THREAD, n_threads)
+        parallel_for(
+            pad_task, &p, (p.lines + p.lines_per_task - 1) // p.lines_per_task, n_threads
+        )
+    return result

@@ -1,78 +1,154 @@
 """Ranges of observed data."""
 
 cimport numpy as cnp
-# tracemalloc sees what these give, so that tests see how much scratch is taken.
-from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
+from cpython.mem cimport PyMem_RawCalloc as calloc, PyMem_RawFree as free
 from libc.float cimport FLT_MAX
-from libc.math cimport INFINITY, NAN, fabsf
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
-from pyqref._kernels.axes cimport channels_at, elements_per_channel, is_in_c_order
-from pyqref._kernels.cache cimport first_step
+from pyqref._kernels.observe.channels cimport ranges_of
+from pyqref._kernels.observe.counts cimport (
+    COUNTS_PER_TASK, COUNTS_PER_THREAD, FEW, MOST_BINS_OF_TABLES, TABLES, Counting, add_tables,
+    count_task,
+)
 from pyqref._kernels.observe.dynamic_qparams cimport choose_qparams, moved_average
-from pyqref._kernels.observe.range cimport join_ranges, range_of
-from pyqref._kernels.simd.partial cimport load_n_f32, store_n_f32
+from pyqref._kernels.observe.joined cimport are_alike, extremes_of, floats_like
+from pyqref._kernels.observe.range cimport join_ranges
+from pyqref._kernels.observe.seen cimport Seen, find_range
 from pyqref._kernels.simd.primitives cimport *
 
-# histogram for Python
-include "histogram.pxi"
-# finish_ranges; extremes, running_range and what is made of them
-include "running.pxi"
 
-cdef enum:
-    CHUNK = 1 << 15             # elements a task
-    # Of very many channels: each task comes back to the arrays of their ranges, whose first lines
-    # have to be waited for.
-    MOST_TASKS = 1 << 6
-    # Elements that are worth a thread: of one range, and of ranges of channels.
-    WORK_PER_THREAD = 1 << 17
-    CHANNELS_PER_THREAD = 1 << 16
+def histogram(cnp.ndarray x, float first, float last, kept, int n_threads):
+    """Count float32 ``x``, contiguous, fewer than 2^31, and add the counts to ``kept``.
 
-
-# Ranges that were seen before, one for each that is found.
-cdef struct Seen:
-    const float* lows           # NULL where there are none
-    const float* highs
-    bint is_averaged            # eq-average-range; else eq-running-range
-    float share                 # what those found count in an average
-    int others                  # raised where one of those found is not finite
-
-
-# Per channel the array is seen as (outer, channels, inner); each task has its own results.
-cdef struct Ranges:
-    const float* x
-    float* lows
-    float* highs
-    Py_ssize_t size, outer, channels, inner, channels_per_task
-    Seen* seen                  # NULL where the ranges of the array alone are wanted
-
-
-cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    cdef Ranges* r = <Ranges*> context
-    cdef Py_ssize_t start = index * CHUNK
-    r.lows[index], r.highs[index] = INFINITY, -INFINITY
-    range_of(
-        r.x + start, min(<Py_ssize_t> CHUNK, r.size - start), r.lows + index, r.highs + index
+    Return the sums, and the smallest and largest of ``x`` as ``min_max`` does. If they lie outside
+    of the range, the sums mean nothing.
+    """
+    cdef Counting c
+    cdef Py_ssize_t tasks
+    cdef float low = INFINITY
+    cdef float high = -INFINITY
+    cdef cnp.ndarray before = cnp.PyArray_FROMANY(
+        kept, cnp.NPY_FLOAT32, 1, 1, cnp.NPY_ARRAY_CARRAY_RO | cnp.NPY_ARRAY_FORCECAST
     )
-
-
-cdef int find_range(cnp.ndarray x, float* low, float* high, int n_threads) except -1:
-    """``min_max``, into numbers."""
-    cdef Ranges r
-    cdef Py_ssize_t size = cnp.PyArray_SIZE(x)
-    cdef Py_ssize_t chunks = (size + CHUNK - 1) // CHUNK
-    low[0], high[0] = INFINITY, -INFINITY
-    r.x, r.size = <const float*> cnp.PyArray_DATA(x), size
-    r.lows = <float*> malloc(2 * chunks * sizeof(float))
-    if r.lows == NULL:
+    cdef cnp.ndarray counts = floats_like(before)
+    c.x, c.size = <const float*> cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x)
+    c.first, c.last, c.bins = first, last, cnp.PyArray_SIZE(counts)
+    c.table = (c.bins + LANES_MAX - 1) // LANES_MAX * LANES_MAX
+    c.tables_per_thread = 1 if c.size <= FEW else TABLES
+    c.left = 0
+    n_threads = useful_threads(<double> c.size, COUNTS_PER_THREAD, n_threads)
+    if c.bins >= MOST_BINS_OF_TABLES:
+        c.tables_per_thread = n_threads = 1
+    tasks = (c.size + COUNTS_PER_TASK - 1) // COUNTS_PER_TASK
+    c.tables = <int32_t*> calloc(
+        n_threads * c.tables_per_thread * c.table + 2 * tasks, sizeof(int32_t)
+    )
+    if c.tables == NULL:
         raise MemoryError()
-    r.highs = r.lows + chunks
-    n_threads = useful_threads(<double> size, WORK_PER_THREAD, n_threads)
+    c.lows = <float*> (c.tables + n_threads * c.tables_per_thread * c.table)
+    c.highs = c.lows + tasks
     with nogil:
-        parallel_for(range_task, &r, chunks, n_threads)
-        join_ranges(r.lows, r.highs, chunks, low, high)
-        free(r.lows)
-    return 0
+        parallel_for(count_task, &c, tasks, n_threads)
+        join_ranges(c.lows, c.highs, tasks, &low, &high)
+        add_tables(
+            &c, n_threads, <const float*> cnp.PyArray_DATA(before),
+            <float*> cnp.PyArray_DATA(counts),
+        )
+        free(c.tables)
+    return counts, low, high
+
+
+def extremes(cnp.ndarray x):
+    """Smallest and largest as Python's numbers; None of what is empty or no array as in C."""
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(x)
+    cdef int kind = cnp.PyArray_TYPE(x)
+    cdef const void* data = cnp.PyArray_DATA(x)
+    if not (size and cnp.PyArray_ISCARRAY_RO(x)):
+        return None
+    if kind == cnp.NPY_FLOAT32:
+        return extremes_of(<const float*> data, size)
+    if kind == cnp.NPY_FLOAT64:
+        return extremes_of(<const double*> data, size)
+    if kind == cnp.NPY_INT32:
+        return extremes_of(<const int32_t*> data, size)
+    if kind == cnp.NPY_INT64:
+        return extremes_of(<const int64_t*> data, size)
+    return None
+
+
+def running_range(
+    cnp.ndarray min_val, cnp.ndarray max_val, x, axis, constant, int n_threads
+):
+    """``eq-running-range`` of what was seen and a batch; with a constant, ``eq-average-range``.
+
+    Of the whole batch, or with an axis of each channel; what was seen may be empty. None where
+    ``x`` is not finite, not float32 in C order, or empty, and where what was seen is of another
+    kind or shape.
+    """
+    cdef Seen seen
+    seen.is_averaged = constant is not None
+    seen.share = constant if seen.is_averaged else 0
+    return ranges_of(x, axis, n_threads, min_val, max_val, &seen)
+
+
+def fused_average(cnp.ndarray running, cnp.ndarray batch, float constant):
+    """The moving average of contiguous float32 arrays of one shape; None for others."""
+    if not are_alike(running, batch):
+        return None
+    cdef cnp.ndarray moved = floats_like(batch)
+    cdef float* out = <float*> cnp.PyArray_DATA(moved)
+    cdef const float* old = <const float*> cnp.PyArray_DATA(running)
+    cdef const float* new = <const float*> cnp.PyArray_DATA(batch)
+    cdef Py_ssize_t i
+    for i in range(cnp.PyArray_SIZE(batch)):
+        out[i] = moved_average(old[i], new[i], constant)
+    return moved
+
+
+def fused_average_of_one(float running, float batch, float constant):
+    """The moving average of two numbers."""
+    return moved_average(running, batch, constant)
+
+
+def choose_qparams_of_range(
+    double low, double high, int quant_min, int quant_max, bint single
+):
+    """Scale and zero point of one finite range, as Python's numbers."""
+    cdef double scale
+    cdef int64_t zero_point
+    choose_qparams(low, high, quant_min, quant_max, False, single, &scale, &zero_point)
+    return scale, zero_point
+
+
+def choose_qparams_dynamic(
+    cnp.ndarray low, cnp.ndarray high, int quant_min, int quant_max, bint symmetric, bint single
+):
+    """Scales and zero points of contiguous float32 arrays of one shape.
+
+    None for others, where two integers have no middle, and where a scale is not finite in float32.
+    """
+    cdef cnp.ndarray scales, zero_points
+    cdef double* scale
+    cdef double least, greatest
+    cdef Py_ssize_t i
+    if not are_alike(low, high) or quant_max - quant_min < 2:
+        return None
+    scales = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(low), cnp.PyArray_DIMS(low), cnp.NPY_FLOAT64, 0)
+    zero_points = cnp.PyArray_EMPTY(
+        cnp.PyArray_NDIM(low), cnp.PyArray_DIMS(low), cnp.NPY_INT64, 0
+    )
+    for i in range(cnp.PyArray_SIZE(low)):
+        least = (<const float*> cnp.PyArray_DATA(low))[i]
+        greatest = (<const float*> cnp.PyArray_DATA(high))[i]
+        scale = <double*> cnp.PyArray_DATA(scales) + i
+        choose_qparams(
+            least, greatest, quant_min, quant_max, symmetric, single, scale,
+            <int64_t*> cnp.PyArray_DATA(zero_points) + i,
+        )
+        if not scale[0] <= FLT_MAX:
+            return None
+    return scales, zero_points
 
 
 def min_max(cnp.ndarray x, int n_threads):
@@ -80,71 +156,6 @@ def min_max(cnp.ndarray x, int n_threads):
     cdef float low, high
     find_range(x, &low, &high, n_threads)
     return low, high
-
-
-# channels_task, of channels that are lines
-include "lines.pxi"
-
-
-cdef tuple ranges_of(x, axis, int n_threads, cnp.ndarray low, cnp.ndarray high, Seen* seen):
-    """As arrays, of all numbers or of each index of an axis; no zero is -0.0.
-
-    ``seen`` says how they are joined with those in ``low`` and ``high``, float32 arrays of their
-    shape, or empty. None where these are others, where a range to join is not finite, and where
-    ``x`` is no array of float32 in C order or there is nothing in it.
-    """
-    cdef Ranges r
-    cdef cnp.npy_intp channels
-    cdef cnp.ndarray lows, highs
-    if not (
-        is_in_c_order(x) and cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32
-        and cnp.PyArray_ISCARRAY_RO(x) and cnp.PyArray_SIZE(x)
-    ):
-        return None
-    if axis is not None:
-        channels = channels_at(x, axis)
-    lows = cnp.PyArray_EMPTY(axis is not None, &channels, cnp.NPY_FLOAT32, 0)
-    highs = cnp.PyArray_EMPTY(axis is not None, &channels, cnp.NPY_FLOAT32, 0)
-    r.lows, r.highs = <float*> cnp.PyArray_DATA(lows), <float*> cnp.PyArray_DATA(highs)
-    r.seen = seen
-    if seen != NULL:
-        seen.lows, seen.others = NULL, 0
-        if cnp.PyArray_SIZE(low):
-            if not (are_alike(low, lows) and are_alike(high, lows)):
-                return None
-            seen.lows = <const float*> cnp.PyArray_DATA(low)
-            seen.highs = <const float*> cnp.PyArray_DATA(high)
-    if axis is None:
-        find_range(x, r.lows, r.highs, n_threads)
-        finish_ranges(&r, 0, 1)
-    else:
-        find_ranges(&r, x, channels, elements_per_channel(x, axis), n_threads)
-    return None if seen != NULL and seen.others else (lows, highs)
-
-
-# find_ranges_across, of channels that lie innermost
-include "across.pxi"
-
-
-cdef int find_ranges(
-    Ranges* r, cnp.ndarray x, Py_ssize_t channels, Py_ssize_t inner, int n_threads
-) except -1:
-    """Of each channel, into the arrays that are named."""
-    r.x, r.size = <const float*> cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x)
-    r.channels, r.inner, r.outer = channels, inner, r.size // (channels * inner)
-    n_threads = useful_threads(<double> r.size, CHANNELS_PER_THREAD, n_threads)
-    with nogil:
-        if inner == 1:
-            find_ranges_across(r, n_threads)
-        else:
-            r.channels_per_task = (
-                1 + max(<Py_ssize_t> CHUNK, r.size // MOST_TASKS) // (r.outer * inner * SIMD_LANES)
-            ) * SIMD_LANES
-            parallel_for(
-                channels_task, r,
-                (channels + r.channels_per_task - 1) // r.channels_per_task, n_threads,
-            )
-    return 0
 
 
 def min_max_per_channel(x, int axis, int n_threads):

@@ -35,6 +35,22 @@ static inline ptrdiff_t list_taps(const taps_t *taps, ptrdiff_t start, ptrdiff_t
     return listed;
 }
 
+/* Sums of four bytes in each lane, of which some count: their weight is 1, that of the others 0. */
+#if HAS_FEW_LARGE /* dot4_small adds two products in 16 bits, and these are no more than 2 * 255 */
+typedef bytes_v summed_v, counted_v;
+#define interleave_summed interleave
+#define load_summed load_quads_of
+#define load_counted load_quad_weights
+#define sum_summed dot4_small
+#else
+typedef quads_v summed_v;
+typedef weights_v counted_v;
+#define interleave_summed interleave_quads
+#define load_summed load_quads
+#define load_counted load_weights
+#define sum_summed dot4_quads
+#endif
+
 static inline int32_t sum_u8(const uint8_t *x, ptrdiff_t n) {
     int32_t total = 0;
     for (ptrdiff_t i = 0; i < n; ++i) total += x[i];

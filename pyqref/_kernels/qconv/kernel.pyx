@@ -1,226 +1,133 @@
 """Quantized convolution."""
 
 cimport numpy as cnp
-# tracemalloc sees what these give, so that tests see how much scratch a convolution takes.
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
-from libc.math cimport INFINITY
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memset
 from pyqref._kernels._outputs cimport OF_BYTES, OF_INT32, require_output
-from pyqref._kernels._parallel cimport is_ending, parallel_for, useful_threads
-from pyqref._kernels.cache cimport (
-    LINE, next_line, scratch_of_all, scratch_step, whole_lines,
+from pyqref._kernels.product.kernel cimport bytes_of_result, fill_epilogue
+from pyqref._kernels.qconv.blocking cimport COPY_BYTES, run_in_blocks
+from pyqref._kernels.qconv.layers cimport (
+    TILES_BYTES, Layer, read_layer, require_no_gaps, run_layer, take_addend,
 )
-from pyqref._kernels.product.kernel cimport (
-    ADDED, BLOCK_ROWS_OF_TILES, BYTES, COPIED_TOO_MUCH, DEEPEST_TILES, GROUP_ROWS, HAS_TILES,
-    HEIGHT, PANEL_COLUMNS, SCRATCH_BYTES, TILE_DEPTH, WORK_PER_THREAD, Addend, Bytes,
-    Columns, Epilogue, Layout, Product, Span, Spans, Tile, bytes_of_result, fill_epilogue,
-    finish_tile, load_columns, multiply, multiply_task, place_of_row, plan_product,
-    prefetch_bytes, scratch_for_spans, suits_tiles, work_of,
-)
-from pyqref._kernels.quantize.to_bytes cimport quantize_bytes
+from pyqref._kernels.qconv.source cimport Source, has_channels_last, look_at
 from pyqref._kernels.simd.primitives cimport *
 
-include "im2col.pxi"
-include "scatter.pxi"
-include "line_buffer.pxi"
-include "indirection.pxi"
-include "tile_rows.pxi"
-include "depthwise.pxi"
-include "depthwise_weights.pxi"
-include "depthwise_in_place.pxi"
-include "grouped.pxi"
-include "quantize_input.pxi"
-include "channels_last.pxi"
 
+cdef class Convolution:
+    """A convolution that is ready for inputs of one size on one grid, of any number of images.
 
-cdef void join_groups(
-    const int8_t* rows, Py_ssize_t joined, Py_ssize_t outputs, Py_ssize_t inputs, Py_ssize_t taps,
-    int8_t* panels,
-) noexcept nogil:
-    """Pack groups ``(joined, outputs, taps, inputs)`` as one, with zeros where they differ."""
-    cdef Py_ssize_t width = (joined * outputs + 15) // 16 * 16
-    cdef Py_ssize_t quads = (taps * joined * inputs + 3) // 4
-    cdef Py_ssize_t column, tap, i, depth
-    memset(panels, 0, width * quads * 4)
-    for column in range(joined * outputs):
-        for tap in range(taps):
-            depth = (tap * joined + column // outputs) * inputs
-            if inputs % 4 == 0:
-                for i in range(0, inputs, 4):
-                    memcpy(panels + ((depth + i) // 4 * width + column) * 4, rows + i, 4)
-            else:
-                for i in range(inputs):
-                    panels[((depth + i) // 4 * width + column) * 4 + (depth + i) % 4] = rows[i]
-            rows += inputs
+    ``eq-conv-accumulator``, then ``eq-requantize-bias`` and ``eq-requantize``. What there is to
+    know of weights and results is read once, when it is made; :meth:`run` is given what changes
+    from call to call. The four arguments are described in :file:`structs.py`: layers that compute
+    some of the outputs each, the grid of the input, how sums are finished, and what is added to
+    them before they are rounded, if anything is (``eq-requantize-function``).
+    """
 
+    cdef Layer* layers
+    cdef Py_ssize_t count
+    cdef float inverse, offset
+    cdef tuple used                 # what the layers point to
 
-# A convolution as one matrix product a group: what all groups share.
-cdef struct Groups:
-    const Image* image
-    const Epilogue* epilogue
-    Product product                 # of the first one
-    const int8_t* weights
-    Py_ssize_t outputs              # of a group
-    Py_ssize_t joined               # of the layer's groups that each of these is made of
-    Py_ssize_t panels_size          # bytes of the weights of a group
-    Py_ssize_t joined_size          # those of them that are laid out only now
-    uint8_t* scratch                # for each thread, where threads have groups of their own
-    Py_ssize_t scratch_size
-
-
-cdef void skip_groups(Epilogue* e, Py_ssize_t outputs) noexcept nogil:
-    """Move what finishes columns on by the outputs of some groups."""
-    e.weight_sums += outputs
-    e.multiplier += outputs * e.multiplier_step
-    if e.weight_zero_points != NULL:
-        e.weight_zero_points += outputs * e.weight_zero_point_step
-    if e.bias != NULL:
-        e.bias += outputs
-    if e.integer_bias != NULL:
-        e.integer_bias += outputs
-
-
-# One of them, moved to where it begins.
-cdef struct Group:
-    Product product
-    Image image
-    Epilogue epilogue
-
-
-cdef void take_group(
-    const Groups* g, Py_ssize_t index, int8_t* buffer, Group* own
-) noexcept nogil:
-    """Describe one group; its weights may be laid out in ``buffer``. ``own`` is not to be moved."""
-    cdef Product* p = &own.product
-    cdef Image* image = &own.image
-    cdef Py_ssize_t taps = g.image.kernel[0] * g.image.kernel[1] * g.image.kernel[2]
-    own.product, own.image, own.epilogue = g.product, g.image[0], g.epilogue[0]
-    p.source, p.epilogue = image, &own.epilogue
-    image.x += index * image.inputs
-    skip_groups(p.epilogue, index * g.outputs)
-    p.out += index * g.outputs * p.out_itemsize
-    if is_matrix(image):
-        p.matrix, p.matrix_end = image.x, end_of(image)
-    if g.joined > 1:
-        join_groups(
-            g.weights + index * g.outputs * taps * image.inputs // g.joined, g.joined,
-            g.outputs // g.joined, image.inputs // g.joined, taps, buffer,
+    def __cinit__(self, tuple parts, grid, finish, addend=None):
+        cdef Layer shared
+        cdef Layer* layer
+        cdef int32_t x_zero_point
+        cdef Py_ssize_t channels
+        cdef bint is_signed
+        cdef int shift
+        cdef float scale
+        memset(&shared, 0, sizeof(Layer))
+        channels, is_signed, x_zero_point, scale = grid
+        shift = 128 if is_signed else 0
+        self.used = parts, finish
+        self.inverse, self.offset = <float> 1 / scale, x_zero_point
+        shared.image.channels = channels
+        shared.image.zero_point, shared.image.flip = <uint8_t> x_zero_point, <uint8_t> shift
+        fill_epilogue(
+            &shared.epilogue, x_zero_point + shift - INPUT_SHIFT, 0, parts[0].sums, finish
         )
-        p.panels = buffer
-    else:
-        p.panels += index * g.panels_size
+        if addend is not None:
+            take_addend(&shared.epilogue, addend)
+        self.layers = <Layer*> malloc(len(parts) * sizeof(Layer))
+        if self.layers == NULL:
+            raise MemoryError()
+        for part in parts:
+            layer = &self.layers[self.count]
+            layer[0] = shared
+            read_layer(layer, part)
+            if addend is not None:
+                require_no_gaps(layer)
+            self.count += 1
 
+    def __dealloc__(self):
+        free(self.layers)
 
-cdef void group_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    """A whole group by one thread."""
-    cdef const Groups* g = <const Groups*> context
-    cdef uint8_t* scratch = g.scratch + thread * scratch_step(g.scratch_size)
-    cdef Group own
-    cdef Py_ssize_t task
-    take_group(g, index, <int8_t*> scratch, &own)
-    plan_product(&own.product, 1)
-    own.product.scratch = scratch + g.joined_size
-    for task in range(own.product.blocks * own.product.column_splits):
-        if task > 0 and is_ending():
-            return
-        multiply_task(&own.product, task, 0)
-
-
-cdef int threads_beside(Groups* g, Py_ssize_t groups, int n_threads) noexcept nogil:
-    """How many groups are computed at a time: one, where threads share it more evenly."""
-    cdef int within = plan_product(&g.product, n_threads)
-    cdef int beside = useful_threads(groups * work_of(&g.product), WORK_PER_THREAD, n_threads)
-    beside = <int> min(<Py_ssize_t> beside, groups)
-    return beside if (groups + beside - 1) // beside * within <= groups else 1
-
-
-cdef int multiply_groups(Groups* g, Py_ssize_t groups, int n_threads) except -1 nogil:
-    """The products of all groups, several at a time where that keeps more threads busy."""
-    cdef int beside = 1
-    cdef uint8_t* scratch = NULL
-    cdef Group own
-    cdef Py_ssize_t index
-    g.scratch_size = g.joined_size
-    if groups > 1 and n_threads > 1:
-        beside = threads_beside(g, groups, n_threads)
-    if beside > 1:
-        plan_product(&g.product, 1)
-        g.scratch_size += g.product.scratch_size
-    if g.scratch_size > 0:
-        scratch = <uint8_t*> malloc(scratch_of_all(g.scratch_size, beside))
-        if scratch == NULL:
-            with gil:
-                raise MemoryError()
-    try:
-        g.scratch = <uint8_t*> next_line(scratch)
-        if beside > 1:
-            parallel_for(group_task, g, groups, beside)
-        else:
-            for index in range(groups):
-                take_group(g, index, <int8_t*> g.scratch, &own)
-                multiply(&own.product, n_threads)
-    finally:
-        free(scratch)
-    return 0
-
-
-cdef int each_group(
-    Image* image, Epilogue* e, const int8_t* weights, Py_ssize_t rows, Py_ssize_t outputs,
-    Py_ssize_t groups, Py_ssize_t joined, uint8_t* out, int n_threads,
-) except -1 nogil:
-    """One matrix product a group; ``outputs`` of each."""
-    cdef Groups g
-    cdef Product* p = &g.product
-    cdef Segments segments
-    cdef Py_ssize_t[MOST_STEPS] offsets
-    cdef int8_t* padded = NULL
-    g.image, g.epilogue, g.weights, g.outputs, g.joined = image, e, weights, outputs, joined
-    p.rows, p.columns, p.quads = rows, outputs, (e.depth + 3) // 4
-    p.give_rows, p.whole_rows, p.row_price = windows_copied, True, INFINITY
-    p.give_rows_in_place, p.matrix, p.segments, p.has_edges = NULL, NULL, 1, False
-    p.most_scratch = SCRATCH_BYTES
-    memset(&p.spans, 0, sizeof(p.spans))
-    if is_matrix(image):
-        p.matrix_row = image.channels
-    p.source, p.epilogue, p.panels = image, e, weights
-    p.out, p.out_itemsize = out, bytes_of_result(e)
-    p.out_stride = distance_of_results(image) // p.out_itemsize
-    p.put_rows = p.fetch_rows = NULL
-    if p.out_stride == 0:
-        p.put_rows, p.out_stride = scatter_windows, outputs
-        if e.store == ADDED:
-            p.fetch_rows = fetch_windows
-    cut_lines(image, &segments)
-    if joined > 1 and segments.padded > segments.size:
-        segments.size = 0             # joined weights are laid out without gaps
-    if suits_spans(p, image):
-        fill_spans(&p.spans, image, offsets)
-    elif not suits_tiles(p) and lie_apart(image, &segments, e):
-        p.give_rows_in_place = windows_in_place
-        p.segments = image.kernel[0] * image.kernel[1] * segments.count
-        p.quads, p.has_edges = p.segments * segments.padded // 4, has_edges(image, &segments)
-    g.panels_size = (outputs + 15) // 16 * 64 * p.quads
-    g.joined_size = g.panels_size if joined > 1 else 0
-    try:
-        if p.segments > 1 and segments.padded > segments.size:
-            # Each segment begins with a quad of its own.
-            padded = <int8_t*> malloc(g.panels_size + LINE)
-            if padded == NULL:
-                with gil:
-                    raise MemoryError()
-            p.panels = <int8_t*> next_line(padded)
-            pad_segments(
-                weights, outputs, (e.depth + 3) // 4, p.segments, segments.size, <int8_t*> p.panels
+    cdef int require_arrays(self, cnp.ndarray x, cnp.ndarray out) except -1:
+        """Refuse all but what it was made for, and ``(batch, *out, outputs)``."""
+        cdef const Layer* layer = self.layers
+        cdef int axes = cnp.PyArray_NDIM(x) - 2
+        cdef cnp.npy_intp[5] sizes
+        cdef int axis, wanted
+        if not 1 <= axes <= 3:
+            raise ValueError(f"x must have 3 to 5 axes, got {axes + 2}")
+        for axis in range(-1, axes):
+            sizes[1 + axis] = layer.image.size[3 - axes + axis] if axis >= 0 else (
+                layer.image.channels
             )
-        multiply_groups(&g, groups, n_threads)
-    finally:
-        free(padded)
-    return 0
+            if cnp.PyArray_DIM(x, 2 + axis) != sizes[1 + axis]:
+                raise ValueError(
+                    f"axis {2 + axis} of x must have {sizes[1 + axis]} elements, got "
+                    f"{cnp.PyArray_DIM(x, 2 + axis)}"
+                )
+        sizes[0], sizes[1 + axes] = cnp.PyArray_DIM(x, 0), layer.epilogue.columns
+        for axis in range(axes):
+            sizes[1 + axis] = layer.whole[3 - axes + axis]
+        wanted = bytes_of_result(&layer.epilogue)
+        if cnp.PyArray_ITEMSIZE(out) != wanted:
+            raise TypeError(f"out must hold elements of {wanted} bytes, got {out.dtype}")
+        return require_output("out", out, OF_BYTES | OF_INT32, axes + 2, sizes)
 
+    def run(self, cnp.ndarray x, cnp.ndarray out, int n_threads):
+        """Convolve ``x (batch, channels, *size)`` into ``out (batch, *out, outputs)``.
 
-include "winograd_plan.pxi"
-include "winograd.pxi"
-include "blocking.pxi"
-include "layers.pxi"
-include "convolution.pxi"
+        ``x`` may lie in any order, ``out`` is contiguous. Where ``x`` is float32, bytes are made
+        of it on its grid (``eq-affine-quantize``). Where ``out`` is int32, it gets the sums. To
+        what ``out`` holds the sums are added if the convolution has an addend.
+        """
+        cdef Layer* layers
+        cdef Layer* layer
+        cdef Source source
+        cdef bint is_last
+        cdef Py_ssize_t i
+        cdef Py_ssize_t count = 0
+        cdef uint8_t* result = <uint8_t*> cnp.PyArray_DATA(out)
+        self.require_arrays(x, out)
+        if cnp.PyArray_SIZE(out) == 0:
+            return
+        look_at(&source, x)
+        source.is_real = cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32
+        source.inverse, source.offset = self.inverse, self.offset
+        is_last = has_channels_last(&source)
+        # Copies of its own: several threads may run one layer of a model at a time.
+        layers = <Layer*> malloc(self.count * sizeof(Layer))
+        if layers == NULL:
+            raise MemoryError()
+        try:
+            with nogil:
+                for i in range(self.count):
+                    layer = &layers[count]
+                    layer[0] = self.layers[i]
+                    layer.image.x, layer.image.batch = source.x, source.batch
+                    layer.buffer = TILES_BYTES - (0 if is_last else COPY_BYTES)
+                    # A result smaller than the stride has phases without outputs.
+                    if layer.image.out[0] and layer.image.out[1] and layer.image.out[2]:
+                        count += 1
+                if not is_last:
+                    run_in_blocks(layers, count, &source, result, n_threads)
+                else:
+                    for i in range(count):
+                        layer = &layers[i]
+                        run_layer(layer, &layer.image, result + layer.place, n_threads)
+        finally:
+            free(layers)

@@ -32,7 +32,7 @@ class PackedConv:
     they are one group whose weights are zero where they belong to different ones, which is
     faster than many small products. These are kept as they are, ``(N, depth)``, without zeros.
     Groups of 4, 8 or 16 channels in and out are *strips* of 16 outputs instead,
-    ``(N / 16, depth / 4, 16, 4)``, which :file:`grouped.pxi` multiplies without any zeros.
+    ``(N / 16, depth / 4, 16, 4)``, which :file:`grouped.pxd` multiplies without any zeros.
     Depthwise weights (one channel in and out of each group) are kept as ``(taps, N)`` instead,
     N padded with zeros to a multiple of 16. Weights with zero points are neither: each of their
     groups is packed for itself.

@@ -56,7 +56,7 @@ ALWAYS_INLINE void store_sums(const Finish *f, const Factors *by, const i32v *su
 ALWAYS_INLINE void keep_sums(const Finish *f, const i32v *sum, uint8_t *out) {
     int32_t in_quads[VECTOR_BYTES], ordered[VECTOR_BYTES];
     UNROLL_VECTORS for (int v = 0; v < 4; ++v) store_i32(in_quads + v * SIMD_LANES, sum[v]);
-    for (int i = 0; i < VECTOR_BYTES; i += 4) { /* place_in_quads of lines.pxi */
+    for (int i = 0; i < VECTOR_BYTES; i += 4) { /* place_in_quads of line_buffer.pxd */
         memcpy(ordered + i, in_quads + i % 16 / 4 * SIMD_LANES + i / 16 * 4, 16);
     }
     memcpy(out, ordered, 4 * (size_t)f->bytes);

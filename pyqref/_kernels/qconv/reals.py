@@ -1,7 +1,7 @@
 """Convolutions of real numbers into real numbers, both on one grid (``eq-conv-dynamic``).
 
 What goes into a convolution, and what comes out of it, are bytes. The first are made some lines at
-a time where they are used, by ``quantize_input.pxi``; the others lie where the result will be.
+a time where they are used, by ``quantize_input.pxd``; the others lie where the result will be.
 """
 
 from __future__ import annotations

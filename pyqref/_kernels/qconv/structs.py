@@ -1,4 +1,4 @@
-"""What a kernel's ``Convolution`` is made of: see :file:`convolution.pxi`."""
+"""What a kernel's ``Convolution`` is made of: see :file:`kernel.pyx`."""
 
 from __future__ import annotations
 

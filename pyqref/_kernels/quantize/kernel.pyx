@@ -1,101 +1,68 @@
 """Quantize and dequantize."""
 
 cimport numpy as cnp
-# tracemalloc sees what these give, so that tests see how much scratch is taken.
-from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
-from libc.math cimport rintf
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
-from libc.string cimport memcpy
+from libc.stdint cimport int64_t, uint8_t
 from pyqref._kernels._outputs cimport OF_FLOAT32, OF_INTEGERS, output_beside
-from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
 from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order, require_channels
-from pyqref._kernels.cache cimport LINE, first_step, next_line, suits_streams
-from pyqref._kernels.quantize.to_bytes cimport quantize_bytes
-from pyqref._kernels.simd.partial cimport (
-    load_n_bytes, load_n_f32, store_n_f32, store_n_low_bytes,
-)
-from pyqref._kernels.simd.primitives cimport *
-
-cdef enum:
-    # Bytes that are made before they go past the caches: so few that these stores come between
-    # the loads of what is next, which went on 0.85 of the time that blocks of 8 KiB took. They are
-    # fewer than ``MANY``, so that every vector is loaded again as it was stored.
-    BLOCK = 1 << 7
-    CHUNK = 1 << 15             # elements a task
-    # Bytes of results that caches would not hold, with their input, until they are read.
-    FAR_REALS = 1 << 25
-    FAR_BYTES = 1 << 24
-    # Elements that take less time than it takes to let other threads of Python run meanwhile.
-    SHORT = 1 << 12
-    FEW = 256                   # channels whose numbers fit on the stack
-    # Elements that are worth a thread: on one grid, and on that of their channel.
-    WORK_PER_THREAD = 1 << 17
-    CHANNELS_PER_THREAD = 1 << 16
+from pyqref._kernels.quantize.chunks cimport Affine, doubles, each_strip
+from pyqref._kernels.quantize.integers cimport run_per_channel, run_per_tensor
+from pyqref._kernels.quantize.reals cimport dequantize_channels_task, run_dequantize
 
 
-cdef extern from *:
+def quantize_per_tensor(
+    x, out, float scale, float zero_point, int64_t quant_min, int64_t quant_max, int n_threads
+):
+    """Quantize float32 ``x`` into ``out`` of 1 or 4 bytes an element, or a new array of that dtype.
+
+    Returns the result, or None if ``x`` or the dtype is another or ``x`` lies in no order that
+    results lie in.
     """
-    #define TOO_HIGH 0x1p31f
+    cdef cnp.ndarray q = output_beside(x, OF_FLOAT32, out, OF_INTEGERS, False)
+    if q is not None:
+        run_per_tensor(x, q, scale, zero_point, quant_min, quant_max, n_threads)
+    return q
+
+
+def quantize_per_channel(
+    x, out, scales, zero_points, int axis, int64_t quant_min, int64_t quant_max, int n_threads
+):
+    """The same with a scale and a zero point for each index of an axis, of ``x`` in C order."""
+    cdef cnp.ndarray q = None
+    if is_in_c_order(x):
+        q = output_beside(x, OF_FLOAT32, out, OF_INTEGERS, False)
+    if q is not None:
+        run_per_channel(x, q, scales, zero_points, axis, quant_min, quant_max, n_threads)
+    return q
+
+
+def dequantize_per_tensor(q, out, float scale, int64_t zero_point, int n_threads):
+    """Dequantize ``q`` of 1 or 4 bytes an element into ``out`` of float32, or a new array.
+
+    Returns the result, or None if ``q`` is of another type or lies in no order that results lie in.
     """
-    const float TOO_HIGH        # 2^31, to which numbers of 32 bits do not reach
+    cdef cnp.ndarray x = output_beside(q, OF_INTEGERS, out, OF_FLOAT32, False)
+    if x is not None:
+        run_dequantize(q, x, scale, zero_point, n_threads)
+    return x
 
 
-# The arrays of a call; per channel they are seen as (outer, channels, inner).
-cdef struct Affine:
-    float* x                  # real numbers
-    uint8_t* q                # integers of 1 or 4 bytes
-    bint wide, is_signed
-    bint streams              # whether the result, of or from bytes, goes past the caches
-    Py_ssize_t size, channels, inner, strips, strips_per_task
-    float scale, inverse, offset
-    int64_t zero_point
-    int32_t quant_min, quant_max
-    const float* inverses     # (channels,), for quantizing
-    const float* offsets
-    const double* scales      # (channels,), for dequantizing
-    const double* zero_points
-
-
-cdef cnp.ndarray doubles(x):
-    """Parameters of channels as contiguous float64, which holds what they come as."""
-    if isinstance(x, cnp.ndarray) and cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT64:
-        if cnp.PyArray_ISCARRAY_RO(x):
-            return x
-    return cnp.PyArray_ContiguousFromAny(x, cnp.NPY_FLOAT64, 0, 0)
-
-
-cdef void each_task(
-    Affine* a, Task task, Py_ssize_t count, double per_thread, int n_threads
-) noexcept:
-    if a.size <= SHORT:
-        parallel_for(task, a, count, 1)
-        return
-    n_threads = useful_threads(<double> a.size, per_thread, n_threads)
-    with nogil:
-        parallel_for(task, a, count, n_threads)
-
-
-cdef void each_chunk(Affine* a, Task task, int n_threads) noexcept:
-    each_task(a, task, (a.size + CHUNK - 1) // CHUNK, WORK_PER_THREAD, n_threads)
-
-
-cdef void each_strip(Affine* a, Task task, int n_threads) noexcept:
-    # Strips of one channel, or where channels are innermost, of all of them once.
-    cdef Py_ssize_t length = a.channels if a.inner == 1 else a.inner
-    cdef Py_ssize_t count
-    if a.size == 0:
-        return
-    a.strips = a.size // length
-    if a.size <= CHUNK:         # a division takes as long as dozens of numbers
-        a.strips_per_task, count = a.strips, 1
-    else:
-        a.strips_per_task = max(<Py_ssize_t> 1, CHUNK // length)
-        count = (a.strips + a.strips_per_task - 1) // a.strips_per_task
-    each_task(a, task, count, CHANNELS_PER_THREAD, n_threads)
-
-
-# Each takes Affine, each_chunk and each_strip from above, and gives functions to Python:
-# quantize_per_tensor, quantize_per_channel
-include "integers.pxi"
-# dequantize_per_tensor, dequantize_per_channel
-include "reals.pxi"
+def dequantize_per_channel(q, out, scales, zero_points, int axis, int n_threads):
+    """The same with a scale and a zero point for each index of an axis, of ``q`` in C order."""
+    cdef Affine a
+    cdef cnp.ndarray each_scale, each_zero_point
+    cdef cnp.ndarray x = None
+    if is_in_c_order(q):
+        x = output_beside(q, OF_INTEGERS, out, OF_FLOAT32, False)
+    if x is None:
+        return None
+    each_scale, each_zero_point = doubles(scales), doubles(zero_points)
+    require_channels(q, axis, each_scale, each_zero_point)
+    a.x = <float*> cnp.PyArray_DATA(x)
+    a.q = <uint8_t*> cnp.PyArray_DATA(q)
+    a.wide, a.is_signed = cnp.PyArray_ITEMSIZE(q) > 1, cnp.PyArray_TYPE(q) == cnp.NPY_INT8
+    a.size, a.channels = cnp.PyArray_SIZE(q), cnp.PyArray_SIZE(each_scale)
+    a.inner = elements_per_channel(q, axis)
+    a.scales = <const double*> cnp.PyArray_DATA(each_scale)
+    a.zero_points = <const double*> cnp.PyArray_DATA(each_zero_point)
+    each_strip(&a, dequantize_channels_task, n_threads)
+    return x

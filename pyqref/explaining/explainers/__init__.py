@@ -10,6 +10,7 @@ from . import grids as grids
 from . import moves as moves
 from . import norms as norms
 from . import observers as observers
+from . import recurrent as recurrent
 from . import sums as sums
 from . import weighted as weighted
 from . import windows as windows

@@ -13,7 +13,7 @@ from ..steps import Operand
 from .requantization import Layer, requantized, unit_of_accumulator
 from .weighted import Places, accumulate_integers, layer_and_places
 
-__all__ = ["chosen_grid", "dynamic_linear", "real_of_accumulator"]
+__all__ = ["chosen_grid", "chosen_of_range", "dynamic_linear", "real_of_accumulator"]
 
 
 def chosen_grid(draft: Draft, x: Value, engine: str, reduce_range: bool) -> tuple[Operand, Operand]:
@@ -35,12 +35,21 @@ def chosen_grid(draft: Draft, x: Value, engine: str, reduce_range: bool) -> tupl
 
 
 def chosen_of_range(
-    draft: Draft, low: Operand, high: Operand, least: int, most: int
+    draft: Draft,
+    low: Operand,
+    high: Operand,
+    least: int,
+    most: int,
+    centred: bool = False,
+    single: bool = False,
 ) -> tuple[Operand, Operand]:
-    """Scale and zero point of a range that holds zero (``eq-choose-qparams-dynamic``)."""
+    """Scale and zero point of a range that holds zero (``eq-choose-qparams-dynamic``).
+
+    ``centred`` puts the zero point in the middle; ``single`` rounds the scale to float32 first.
+    """
     steps = draft.steps
     width = steps.add("width of the range", "minus64", high, low, symbol="R")
-    span = Operand("q_max - q_min", np.float64(most - least))
+    span = Operand("(q_max - q_min)", np.float64(most - least))
     scale = steps.add("scale", "over64", width, span, symbol="s", label="eq-choose-qparams-dynamic")
     with np.errstate(all="ignore"):
         narrow = np.float32(scale.value)
@@ -52,6 +61,24 @@ def chosen_of_range(
         steps.decide(f"raised to {SMALLEST_DYNAMIC_SCALE:.6g}, and the range with it")
         low, high = _grown(draft, low, high, scale, most - least)
         scale = Operand("s", np.float64(SMALLEST_DYNAMIC_SCALE))
+    if single:
+        scale = steps.add("scale as float32", "single", scale, symbol="s")
+    if centred:
+        middle = Operand("(q_min + q_max) / 2", np.float64((least + most) / 2))
+        position = steps.add("zero point before rounding", "double", middle, symbol="z'")
+        steps.decide("in the middle, as the scheme is symmetric")
+    else:
+        position = _exact_zero_point(draft, low, high, scale, least, most)
+    rounded = steps.add("rounded", "half even", position, symbol="r_z", label="eq-round-half-even")
+    ends = Operand("q_min", least), Operand("q_max", most)
+    return scale, steps.add("zero point", "clamp", rounded, *ends, symbol="z")
+
+
+def _exact_zero_point(
+    draft: Draft, low: Operand, high: Operand, scale: Operand, least: int, most: int
+) -> Operand:
+    """The zero point before it is rounded, from the end that is met with the smaller error."""
+    steps = draft.steps
     below = steps.add("low end in steps", "over64", low, scale, symbol="l")
     above = steps.add("high end in steps", "over64", high, scale, symbol="h")
     bounds = Operand("q_min", np.float64(least)), Operand("q_max", np.float64(most))
@@ -59,9 +86,7 @@ def chosen_of_range(
     bound, end = (bounds[0], below) if from_low else (bounds[1], above)
     position = steps.add("zero point before rounding", "minus64", bound, end, symbol="z'")
     steps.decide(f"from the {'low' if from_low else 'high'} end, which is met more exactly")
-    rounded = steps.add("rounded", "half even", position, symbol="r_z", label="eq-round-half-even")
-    ends = Operand("q_min", least), Operand("q_max", most)
-    return scale, steps.add("zero point", "clamp", rounded, *ends, symbol="z")
+    return position
 
 
 def _grown(
@@ -69,7 +94,7 @@ def _grown(
 ) -> tuple[Operand, Operand]:
     """The range that the smallest scale covers."""
     steps, smallest = draft.steps, Operand("s_min", np.float32(SMALLEST_DYNAMIC_SCALE))
-    span = Operand("q_max - q_min", np.float32(width))
+    span = Operand("(q_max - q_min)", np.float32(width))
     whole = steps.add("range of the smallest scale", "times32", smallest, span, symbol="R'")
     narrow = steps.add("scale as float32", "single", scale, symbol="s_0")
     ratio = steps.add("how far it grows", "over32", smallest, narrow, symbol="g")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..steps import Operand, Step
+from .links import link
 
 __all__ = ["SCHEMA", "as_dict", "as_json", "steps_of"]
 
@@ -38,9 +39,24 @@ def as_dict(derivation: Any) -> dict[str, Any]:
             for each in derivation.inputs
         ],
         "notes": list(derivation.notes),
+        "tables": [
+            {
+                "title": each.title,
+                "header": list(each.header),
+                "rows": [[_number(number) for number in row] for row in each.rows],
+            }
+            for each in derivation.tables
+        ],
         "others": {
             name: [
-                {"name": each.name, "formula": each.formula, "value": _number(each.value)}
+                {
+                    "name": each.name,
+                    "label": each.label,
+                    "link": link(each.label),
+                    "formula": each.formula,
+                    "value": _number(each.value),
+                    "decision": each.decision,
+                }
                 for each in steps
             ]
             for name, steps in derivation.others.items()
@@ -50,7 +66,7 @@ def as_dict(derivation: Any) -> dict[str, Any]:
 
 def as_json(derivation: Any, indent: int | None) -> str:
     """The same as text."""
-    return json.dumps(as_dict(derivation), indent=indent)
+    return json.dumps(as_dict(derivation), indent=indent, allow_nan=False)
 
 
 def _step(step: Step) -> dict[str, Any]:
@@ -60,6 +76,7 @@ def _step(step: Step) -> dict[str, Any]:
         "symbol": step.symbol,
         "rule": step.rule,
         "label": step.label,
+        "link": link(step.label),
         "formula": step.formula,
         "numbers": step.numbers,
         "operands": [
@@ -69,6 +86,7 @@ def _step(step: Step) -> dict[str, Any]:
         "value": _number(step.value),
         "fraction": None if fraction is None else str(fraction),
         "decision": step.decision,
+        "section": step.section,
     }
 
 
@@ -83,7 +101,9 @@ def _number(value: Any) -> dict[str, Any]:
     if isinstance(value, int):
         return {"type": "integer", "value": value}
     kind = "float32" if isinstance(value, np.float32) else "float64"
-    return {"type": kind, "value": float(value).hex(), "decimal": float(value)}
+    number = float(value)
+    decimal = number if np.isfinite(number) else None  # JSON has no infinity
+    return {"type": kind, "value": number.hex(), "decimal": decimal}
 
 
 def _read(number: dict[str, Any]) -> Any:
@@ -120,6 +140,7 @@ def steps_of(text: str) -> tuple[Step, ...]:
             _read(each["value"]),
             each["label"],
             each["decision"],
+            each.get("section", ""),
         )
         for each in found["steps"]
     )

@@ -8,26 +8,38 @@ from typing import Any
 import numpy as np
 
 from ..rules import RULES
-from ..steps import Operand, Step, short
+from ..steps import TWICE, Operand, Step, short
 
 __all__ = ["as_latex"]
 
 
 def as_latex(derivation: Any) -> str:
     """All steps in an ``align*``, with symbols, numbers and values."""
-    rows = [_row(each) for each in derivation.steps]
+    before = ["", *(each.section for each in derivation.steps)]
+    rows = [
+        _heading(each.section if each.section != last else "") + _row(each)
+        for each, last in zip(derivation.steps, before, strict=False)
+    ]
     return "\n".join([r"\begin{align*}", " \\\\\n".join(rows), r"\end{align*}"])
 
 
 def _row(step: Step) -> str:
     latex = RULES[step.rule].latex
     symbols = latex.format(*(_symbol(each.symbol) for each in step.operands))
-    numbers = latex.format(*(_put_in(each) for each in step.operands))
+    numbers = TWICE.sub(r"(\1)", latex.format(*(_put_in(each) for each in step.operands)))
     middle = "" if symbols == numbers else f" = {numbers}"
-    words = re.sub(r"([_&%#$])", r"\\\1", step.name)
+    words = _words(step.name)
     return (
         rf"{_symbol(step.symbol)} &= {symbols}{middle} = {_plain(step.value)} && \text{{{words}}}"
     )
+
+
+def _heading(section: str) -> str:
+    return f"\\intertext{{{_words(section)}}}\n" if section else ""
+
+
+def _words(text: str) -> str:
+    return re.sub(r"([_&%#$])", r"\\\1", text)
 
 
 def _put_in(operand: Operand) -> str:
@@ -44,9 +56,17 @@ def _plain(value: Any) -> str:
 
 
 def _symbol(symbol: str) -> str:
-    """``s_x`` as a symbol with an index; words upright."""
-    head, under, tail = symbol.partition("_")
-    if len(head) > 2 and head.isalpha():
-        return rf"\mathrm{{{symbol.replace('_', chr(92) + '_')}}}"
-    index = tail.replace("_", r"\_")
-    return f"{head}_{{{index}}}" if under else symbol
+    """``s_x`` as a symbol with an index, ``x+`` with a sign above; words upright."""
+    return _NAME.sub(_name, symbol).replace("·", r"\cdot ").replace("Σ", r"\sum ")
+
+
+_NAME = re.compile(r"([A-Za-z]+)((?:_[A-Za-z0-9]+)*)(?:([+-])(?![\w ]))?")
+
+
+def _name(found: re.Match[str]) -> str:
+    head, tail, sign = found.groups()
+    written = head if len(head) == 1 else rf"\mathrm{{{head}}}"
+    if tail:
+        index = tail[1:].replace("_", ",")
+        written += f"_{{{index if len(index) == 1 else chr(92) + f'mathrm{{{index}}}'}}}"
+    return written + (f"^{{{sign}}}" if sign else "")

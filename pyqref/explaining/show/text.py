@@ -6,17 +6,22 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
+from ..draft import Table
 from ..steps import Step, short
 
 __all__ = ["as_text", "title"]
 
 WIDTH = 80
+#: So many rows of a table are shown at its beginning, and at its end.
+_ROWS = 4
 
 
 def title(derivation: Any) -> str:
     """What the derivation is of."""
     index = ", ".join(map(str, derivation.index))
-    return f"{derivation.layer}[{index}] = {short(derivation.stored)}"
+    place = f"{derivation.layer}[{index}]" if index else derivation.layer
+    what = "scale of " if derivation.operation.startswith("observer.") else ""
+    return f"{what}{place} = {short(derivation.stored)}"
 
 
 def as_text(derivation: Any) -> str:
@@ -26,9 +31,14 @@ def as_text(derivation: Any) -> str:
 
 def _lines(derivation: Any) -> Iterator[str]:
     yield from _wrapped(title(derivation), "", "    ")
-    yield from _wrapped(f"{derivation.operation}, engine {derivation.engine}", "", "    ")
+    engine = f", engine {derivation.engine}" if derivation.engine else ""
+    yield from _wrapped(f"{derivation.operation}{engine}", "", "    ")
     yield from _inputs(derivation)
+    section = ""
     for number, step in enumerate(derivation.steps):
+        if step.section != section:
+            section = step.section
+            yield from _wrapped(f"-- {section}", "", "   ")
         yield from _step(step, number == derivation.result)
     for name, others in derivation.others.items():
         yield from _wrapped(f"{name}: {short(others[-1].value)}", "", "    ")
@@ -38,8 +48,24 @@ def _lines(derivation: Any) -> Iterator[str]:
             )
             if each.decision:
                 yield from _wrapped(each.decision, "  > ", "    ")
+    for each in derivation.tables:
+        yield from _table(each)
     for note in derivation.notes:
         yield from _wrapped(note, "note: ", "      ")
+
+
+def _table(shown: Table) -> Iterator[str]:
+    """The first and the last rows, their columns aligned."""
+    yield from _wrapped(shown.title, "", "  ")
+    rows = [[short(each) for each in row] for row in shown.rows]
+    left = len(rows) - 2 * _ROWS
+    if left > 0:
+        rows = [*rows[:_ROWS], *rows[-_ROWS:]]
+    widths = [max(map(len, column)) for column in zip(shown.header, *rows, strict=True)]
+    for number, row in enumerate([shown.header, *rows]):
+        if left > 0 and number == _ROWS + 1:
+            yield f"  ... {left} more"
+        yield "  " + "  ".join(cell.rjust(size) for cell, size in zip(row, widths, strict=True))
 
 
 def _inputs(derivation: Any) -> Iterator[str]:
@@ -50,7 +76,8 @@ def _inputs(derivation: Any) -> Iterator[str]:
         line = f"{each.symbol} = {short(each.value)}, from {each.layer}[{index}]"
         yield from _wrapped(line, "  ", "      ")
     if count > len(chosen):
-        yield f"  ... and {count - len(chosen)} more inputs"
+        left = count - len(chosen)
+        yield f"  ... and {left} more input{'s' if left > 1 else ''}"
 
 
 def _step(step: Step, stored: bool) -> Iterator[str]:

@@ -136,6 +136,7 @@ from .linear_float import (
 from .linear_float import (
     linear_with_input_q_dq_qweight_dq_relu_output_fp32 as linear_with_input_q_dq_qweight_dq_relu_output_fp32,  # noqa: E501
 )
+from .matrix_product import matmul as matmul
 from .normalization import group_norm as group_norm
 from .normalization import instance_norm as instance_norm
 from .normalization import layer_norm as layer_norm
@@ -152,7 +153,6 @@ from .pointwise import softmax as softmax
 from .pointwise import threshold as threshold
 from .pooling import max_pool1d as max_pool1d
 from .pooling import max_pool2d as max_pool2d
-from .products import matmul as matmul
 from .recurrent import quantize_in_place as quantize_in_place
 from .recurrent import quantized_gru_cell_dynamic as quantized_gru_cell_dynamic
 from .recurrent import quantized_lstm_cell_dynamic as quantized_lstm_cell_dynamic

@@ -12,6 +12,7 @@ from pyqref._typing import Tensor
 from pyqref.numerics import activation
 from pyqref.tensor.arguments import as_number
 from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
+from pyqref.tensor.quantized.other_arithmetic import clamped_elsewhere
 
 from .checks import output_quantizer, require_flag, require_number, require_per_tensor
 from .pointwise import run_pointwise
@@ -57,7 +58,10 @@ def relu6(qx: Tensor, inplace: bool = False) -> Tensor:
     [0.0, 2.0]
     """
     own = require_per_tensor("quantized.relu6", qx)
-    return _store("quantized.relu6", qx, _kernels.relu6(qx._array, own.grid), own, inplace)
+    integers = clamped_elsewhere("quantized.relu6", qx._array, own.grid, 0.0, 6.0)
+    if integers is None:
+        integers = _kernels.relu6(qx._array, own.grid)
+    return _store("quantized.relu6", qx, integers, own, inplace)
 
 
 def clamp(qx: Tensor, min: float | None = None, max: float | None = None) -> Tensor:
@@ -83,7 +87,10 @@ def clamp(qx: Tensor, min: float | None = None, max: float | None = None) -> Ten
         raise RuntimeError("quantized.clamp: at least one of min and max must be given, got None")
     low = None if min is None else _bound("quantized.clamp: min", min)
     high = None if max is None else _bound("quantized.clamp: max", max)
-    return make_quantized(_kernels.clamp(qx._array, own.grid, low, high), own)
+    integers = clamped_elsewhere("quantized.clamp", qx._array, own.grid, low, high)
+    if integers is None:
+        integers = _kernels.clamp(qx._array, own.grid, low, high)
+    return make_quantized(integers, own)
 
 
 def _bound(name: str, value: Any) -> float:

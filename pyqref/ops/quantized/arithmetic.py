@@ -13,7 +13,8 @@ from pyqref.backends import quantized as settings
 from pyqref.numerics import scalar
 from pyqref.tensor.arguments import described
 from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
-from pyqref.tensor.quantized.joining import warn_of_unlike_grids
+from pyqref.tensor.quantized.joining import joined_elsewhere, warn_of_unlike_grids
+from pyqref.tensor.quantized.other_arithmetic import keeps_engine, replaced
 from pyqref.tensor.quantized.validation import check_scale
 
 from .checks import output_quantizer, require_axis, require_number, require_per_tensor
@@ -236,8 +237,11 @@ def _add(
     if _is_number(qb):
         return _with_number(name, scalar.add_scalar, qa, qb, relu)
     a, b, out = _quantizers(name, qa, qb, scale, zero_point)
-    engine: Any = settings.engine
-    integers = _kernels.add(qa._array, a.grid, qb._array, b.grid, out.grid, engine, relu)
+    operands = qa._array, a.grid, qb._array, b.grid, out.grid
+    integers = replaced(name, "add", *operands, relu)
+    if integers is None:
+        engine: Any = settings.engine
+        integers = _kernels.add(*operands, engine, relu)
     return make_quantized(integers, out)
 
 
@@ -249,7 +253,10 @@ def _mul(
     if _is_number(qb):
         return _with_number(name, scalar.mul_scalar, qa, qb, relu)
     a, b, out = _quantizers(name, qa, qb, scale, zero_point)
-    integers = _kernels.mul(qa._array, a.grid, qb._array, b.grid, out.grid, relu)
+    operands = qa._array, a.grid, qb._array, b.grid, out.grid
+    integers = replaced(name, "mul", *operands, relu)
+    if integers is None:
+        integers = _kernels.mul(*operands, relu)
     return make_quantized(integers, out)
 
 
@@ -291,13 +298,16 @@ def _with_number(name: str, function: Any, qa: Any, number: Any, relu: bool) -> 
         raise ValueError(f"{name}: b must be less than 2**31 scales {qa.q_scale()}, got {number}")
     array = qa._array
     if array.dtype.itemsize > 1:
+        keeps_engine(name)
         integers, grid = function(array, grid_of(qa), number, relu)
         return tensor_on(integers, grid, qa.dtype)
     # What becomes of each byte; often it stays, and the grid alone moves.
     every = np.arange(256, dtype=np.uint8).view(array.dtype)
     values, grid = function(every, grid_of(qa), number, relu)
-    integers = array if np.array_equal(values, every) else _kernels.look_up(values, array)
-    return tensor_on(integers, grid, qa.dtype)
+    if np.array_equal(values, every):
+        return tensor_on(array, grid, qa.dtype)
+    keeps_engine(name)
+    return tensor_on(_kernels.look_up(values, array), grid, qa.dtype)
 
 
 def _cat(
@@ -322,7 +332,9 @@ def _cat(
     out = output_quantizer(name, scale, zero_point, first.dtype)
     arrays = [each._array for each in qx]
     dim = _joining_axis(name, arrays, dim)
-    integers = _kernels.cat(arrays, grids, dim, out.grid)
+    integers = joined_elsewhere(name, arrays, grids, dim, out.grid)
+    if integers is None:
+        integers = _kernels.cat(arrays, grids, dim, out.grid)
     if relu:
         np.maximum(integers, integers.dtype.type(out.zero_point), out=integers)
     return make_quantized(integers, out)

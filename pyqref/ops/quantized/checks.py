@@ -214,7 +214,7 @@ def require_bias(operation: str, bias: Tensor | None, length: int) -> None:
 
 def padding_pairs(
     operation: str,
-    padding: Ints,
+    padding: Ints | str,
     kernel: tuple[int, ...],
     stride: tuple[int, ...],
     dilation: tuple[int, ...],

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._typing import Tensor
+from pyqref._typing import Tensor
+from pyqref.backends import quantized as settings
+from pyqref.tensor.base import wrap
+
 from .checks import require_flag, require_float
-from .conv_run import convolve_real, require_packed_conv
-from .input import dynamic_grid
+from .conv_run import convolve_real, require_conv_input, require_packed_conv
+from .input import dynamic_elsewhere, dynamic_grid
 from .packed_conv import PackedConv, PackedConvTranspose
 
 __all__ = [
@@ -104,5 +107,10 @@ def _dynamic(
     require_float(name, x)
     require_packed_conv(name, packed, spatial, transposed)
     reduce_range = require_flag(name, "reduce_range", reduce_range)
+    if settings.arithmetic is not None:
+        require_conv_input(name, x, packed)
+        real = dynamic_elsewhere(name, x._array, packed, reduce_range)
+        if real is not None:
+            return wrap(real)
     grid = dynamic_grid(x._array, packed.engine, reduce_range)
     return convolve_real(name, x, packed, *grid)

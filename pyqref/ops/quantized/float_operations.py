@@ -20,6 +20,7 @@ from pyqref.tape.interpolate import Interpolate
 from pyqref.tape.padding import Pad
 from pyqref.tensor.dispatch import quantized_implementation
 from pyqref.tensor.quantized import make_quantized, per_tensor_quantizer
+from pyqref.tensor.quantized.other_arithmetic import function_elsewhere, keeps_engine
 
 from . import activation, pointwise
 from .checks import require_per_tensor
@@ -66,6 +67,10 @@ def _gelu(x: Any, approximate: str) -> Any:
         real = operation.forward(numbers, approximate).astype(np.float32)
         return quantize_per_tensor(real, *out.grid)
 
+    given = x._array, own.grid, out.grid
+    made = function_elsewhere("gelu", *given, lambda x: operation.forward(x, approximate))
+    if made is not None:
+        return make_quantized(made, out)
     if x.dtype.itemsize > 1:
         return make_quantized(by_parts(run, x._array), out)
     table = run(np.arange(256, dtype=np.uint8).view(own.grid.storage))
@@ -76,6 +81,7 @@ def _gelu(x: Any, approximate: str) -> Any:
 def _interpolate(x: Any, size: Any, mode: str, align_corners: bool, factors: Any) -> Any:
     own = require_per_tensor("interpolate", x)
     if mode == "bilinear":
+        keeps_engine("interpolate")
         integers = _kernels.bilinear(x._array, own.zero_point, size, align_corners, factors)
     elif mode in ("nearest", "nearest-exact") and len(size) > 1:
         integers = _kernels.nearest(x._array, size, factors, mode == "nearest-exact")

@@ -15,8 +15,15 @@ from pyqref import _kernels
 from pyqref._kernels.parts import parts
 from pyqref._typing import Tensor
 from pyqref.dtypes import qint8, quint8
+from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.fused_function import leaky
-from pyqref.tensor.quantized import QuantizedTensor, make_per_tensor, make_quantized
+from pyqref.tensor.quantized import (
+    PerTensorQuantizer,
+    QuantizedTensor,
+    make_per_tensor,
+    make_quantized,
+)
+from pyqref.tensor.quantized.other_arithmetic import replaced
 
 from .checks import (
     output_quantizer,
@@ -158,8 +165,12 @@ def _linear(
     zero_point: int,
     function: Callable[[np.ndarray], np.ndarray],
 ) -> Any:
-    require_linear_input(name, x, packed)
+    own = require_linear_input(name, x, packed)
     scale, zero_point = require_output_parameters(name, scale, zero_point)
+    out = Grid(scale, zero_point)
+    made = replaced(name, "fused", packed, x._array, own.grid, out, function)
+    if made is not None:
+        return make_per_tensor(made, scale, zero_point, quint8)
     bias = None if packed.bias_tensor is None else packed.bias_tensor.numpy()
     result = np.empty((*x.shape[:-1], packed.shape[0]), np.uint8)
     for at in parts(result, whole=(x.dim() - 1,), most=_PART):
@@ -212,6 +223,29 @@ def _conv_add(
                 f"{name}: qaccum must have the shape {shape} of the output, or one that broadcasts "
                 f"to it, got {tuple(other.shape)}"
             ) from None
+    made = _added_elsewhere(name, x._array, own, packed, added, others, out, relu)
+    if made is not None:
+        return make_quantized(made, out)
     run = packed.prepare_add(x._array, own.grid, added, others.grid, out.grid, relu)
     packed.keep(call, run, out)
     return make_quantized(run(x._array, added), out)
+
+
+def _added_elsewhere(
+    name: str,
+    x: np.ndarray,
+    own: PerTensorQuantizer,
+    packed: PackedConv,
+    added: np.ndarray,
+    others: PerTensorQuantizer,
+    out: PerTensorQuantizer,
+    relu: bool,
+) -> np.ndarray | None:
+    """The sum in the arithmetic in use; None if the engine is to compute it."""
+
+    def function(real: np.ndarray) -> np.ndarray:
+        total = real + others.dequantize(added)
+        return np.maximum(total, total.dtype.type(0)) if relu else total
+
+    made: np.ndarray | None = replaced(name, "fused", packed, x, own.grid, out.grid, function)
+    return made

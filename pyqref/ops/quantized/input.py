@@ -10,8 +10,10 @@ import numpy as np
 
 from pyqref import _kernels
 from pyqref._kernels.observe.one_range import choose_qparams_of_range
+from pyqref.backends import quantized as settings
+from pyqref.tensor.quantized.other_arithmetic import replaced
 
-__all__ = ["dynamic_grid", "quantize_rows", "require_finite_range"]
+__all__ = ["dynamic_elsewhere", "dynamic_grid", "quantize_rows", "require_finite_range"]
 
 
 def dynamic_grid(
@@ -49,3 +51,15 @@ def require_finite_range(low: float, high: float, what: str) -> None:
             f"dynamic quantization: {what} holds nan or infinity, which no scale covers "
             f"(its range is {np.float32(low)} to {np.float32(high)})"
         )
+
+
+def dynamic_elsewhere(
+    name: str, x: np.ndarray, packed: Any, reduce_range: bool, what: str = "the input"
+) -> np.ndarray | None:
+    """Real results of a dynamic layer in the arithmetic in use; None: the engine computes them."""
+    if settings.arithmetic is None:
+        return None
+    if x.size:
+        require_finite_range(*_kernels.min_max(x), what)
+    made: np.ndarray | None = replaced(name, "dynamic", packed, x, reduce_range)
+    return made

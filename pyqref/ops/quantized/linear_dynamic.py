@@ -11,7 +11,7 @@ from pyqref.numerics.dynamic import weight_to_float16
 from pyqref.tensor.base import wrap
 
 from .checks import require_bias, require_flag, require_float, require_packed, unpacked
-from .input import require_finite_range
+from .input import dynamic_elsewhere, require_finite_range
 from .packed import PackedLinear
 
 __all__ = [
@@ -168,6 +168,9 @@ def run_dynamic(
         with np.errstate(over="ignore", invalid="ignore"):
             y: np.ndarray = x @ packed.weight._array.T
             return y if packed.bias_tensor is None else np.add(y, packed.bias_tensor._array, out=y)
+    real = dynamic_elsewhere("quantized.linear_dynamic", x, packed, reduce_range, what)
+    if real is not None:
+        return real
     y, low, high = packed.run_dynamic(x, reduce_range)
     require_finite_range(low, high, what)
     return y

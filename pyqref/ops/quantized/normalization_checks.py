@@ -8,6 +8,7 @@ import numpy as np
 
 from pyqref._typing import Tensor
 from pyqref.numerics.elementwise import Grid
+from pyqref.tensor.quantized.other_arithmetic import keeps_engine
 
 from .checks import (
     require_float,
@@ -36,6 +37,7 @@ def saturating() -> np.errstate:
 def normalized_grid(name: str, x: Tensor, scale: float, zero_point: int) -> Grid:
     """The grid of the result of normalizing ``x``."""
     require_per_tensor(name, x)
+    keeps_engine(name)
     return output_grid(*require_output_parameters(name, scale, zero_point, x.dtype), x.dtype)
 
 

@@ -19,6 +19,7 @@ from pyqref.numerics.elementwise import Grid
 from pyqref.tensor.arguments import described
 from pyqref.tensor.base import TensorBase, wrap
 from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
+from pyqref.tensor.quantized.other_arithmetic import function_elsewhere, keeps_engine
 
 from .checks import (
     output_quantizer,
@@ -67,6 +68,10 @@ def run_pointwise(
         Of the result, whose dtype is that of ``x``.
     """
     array, grid = x._array, x._quantizer.grid
+    name = f"quantized.{function.__name__}"
+    made = function_elsewhere(name, array, grid, out.grid, lambda x: function(x, *parameters))
+    if made is not None:
+        return make_quantized(made, out)
     qnnpack = table and settings.engine == "qnnpack"
     if array.dtype.itemsize > 1:
         return make_quantized(_values(array, function, parameters, grid, out.grid, qnnpack), out)
@@ -247,6 +252,7 @@ def prelu(qx: Tensor, weight: Tensor, output_scale: float, output_zero_point: in
     [-0.25, 2.0]
     """
     name = "quantized.prelu"
+    keeps_engine(name)
     out = _out(name, qx, output_scale, output_zero_point)
     grid = require_per_tensor(name, weight, (qx.dtype,), "weight").grid
     channels = qx.shape[1] if qx.dim() > 1 else qx.numel()
@@ -301,6 +307,7 @@ def softmax(qx: Tensor, dim: int, output_scale: float, output_zero_point: int) -
     [12, 244]
     """
     name = "quantized.softmax"
+    keeps_engine(name)
     out = _out(name, qx, output_scale, output_zero_point)
     dim = require_axis(name, "dim", dim, qx.dim())
 

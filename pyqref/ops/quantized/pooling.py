@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from pyqref import _kernels
 from pyqref._typing import Ints, Tensor
 from pyqref.backends import quantized as settings
-from pyqref.numerics.pooling import pooled_sizes
+from pyqref.numerics.pooling import adaptive_windows, averaged_windows, pooled_sizes
 from pyqref.tape.adaptive_pooling import AdaptiveAvgPool
 from pyqref.tape.pooling import AvgPool, MaxPool
 from pyqref.tensor.dispatch import quantized_implementation
 from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
+from pyqref.tensor.quantized.other_arithmetic import replaced
 
 from .checks import require_flag, require_per_tensor, tuple_of
 
@@ -146,6 +149,14 @@ def _avg_pool_of_tensor(
         own = require_per_tensor("avg_pool", x)
     q = x._array
     unbatched = q.ndim == len(kernel) + 1
+    if settings.arithmetic is not None:
+        batch = q[None] if unbatched else q
+        how = kernel, stride, padding, ceil_mode, count_include_pad, divisor_override
+        view, count = averaged_windows(batch, own.zero_point, *how)
+        whole = tuple(kernel) == q.shape[-len(kernel) :] and not any(padding)
+        made = _average("avg_pool", own, view, count, whole and divisor_override is None)
+        if made is not None:
+            return make_quantized(made[0] if unbatched else made, own)
     # In three dimensions every engine divides as fbgemm does.
     engine: Any = settings.engine if len(kernel) < 3 else "fbgemm"
     pooled = _kernels.avg_pool(
@@ -169,8 +180,21 @@ def _adaptive_avg_pool_of_tensor(x: Any, output_size: Any) -> Any:
     spatial = len(output_size)
     q = x._array
     unbatched = q.ndim == spatial + 1
+    if settings.arithmetic is not None and q.size:
+        view, count = adaptive_windows(q, own.zero_point, output_size)
+        whole = all(size == 1 for size in output_size)
+        made = _average("adaptive_avg_pool", own, view, count, whole)
+        if made is not None:
+            return make_quantized(made, own)
     engine: Any = settings.engine if spatial < 3 else "fbgemm"
     pooled = _kernels.adaptive_avg_pool(
         q[None] if unbatched else q, own.zero_point, output_size, engine, own.scale
     )
     return make_quantized(pooled[0] if unbatched else pooled, own)
+
+
+def _average(name: str, own: PerTensorQuantizer, view: Any, count: Any, whole: bool) -> Any:
+    """Means of windows in the arithmetic in use; None if the engine is to compute them."""
+    spatial = (view.ndim - 2) // 2 if name == "avg_pool" else np.ndim(count)
+    taps = view.reshape(*view.shape[: view.ndim - spatial], -1)
+    return replaced(name, "average", taps, np.asarray(count), own.grid, whole)

@@ -12,6 +12,7 @@ from pyqref import _kernels
 from pyqref._kernels import gru_step, lstm_step, rnn_step
 from pyqref._kernels.parts import parts
 from pyqref._typing import Tensor
+from pyqref.backends import quantized as settings
 from pyqref.numerics.recurrent import steps
 from pyqref.tensor.arguments import described
 from pyqref.tensor.base import wrap
@@ -203,6 +204,10 @@ def run_recurrent_cell(
     states: Sequence[np.ndarray],
 ) -> None:
     """Change states, in arrays, by one step: of an LSTM, a GRU, an RNN with tanh, or ReLU."""
+    if _is_elsewhere(of_input, of_hidden):
+        projected = run_dynamic(x, of_input), run_dynamic(states[0], of_hidden, what=_HIDDEN)
+        _step(kind, list(states), *projected)
+        return
     projections = _projections(of_input, of_hidden)
     if projections and kind != "ReLU":
         with _grids_named():
@@ -243,12 +248,15 @@ def run_recurrent_layer(
     Changes states, and writes the outputs into ``out``; the other arguments are those of
     :func:`pyqref._kernels.recurrent_layer`.
     """
-    projections = _projections(of_input, of_hidden)
+    elsewhere = _is_elsewhere(of_input, of_hidden)
+    projections = None if elsewhere else _projections(of_input, of_hidden)
     if projections:
         with _grids_named():
             _kernels.recurrent_layer(kind, x, *projections, states, batch_sizes, reverse, out, grid)
         return
-    for rows, first, sizes in _blocks(batch_sizes, _rows_held(of_hidden), reverse):
+    # The whole input has one grid: another arithmetic is given all of it.
+    held_rows = sum(batch_sizes) if elsewhere else _rows_held(of_hidden)
+    for rows, first, sizes in _blocks(batch_sizes, held_rows, reverse):
         held = [each[first : first + sizes[0]] for each in states]
         out[rows], after = _kernels.recurrent_loop(
             kind,
@@ -283,6 +291,8 @@ def quantize_in_place(
     """
     if any(isinstance(weight, PackedLinearFloat16) for weight in weights):
         return None
+    if settings.arithmetic is not None:
+        return None
     engines = [weight.engine for weight in weights if isinstance(weight, PackedLinear)]
     if len({engine == "qnnpack" for engine in engines}) > 1:
         return None
@@ -292,6 +302,12 @@ def quantize_in_place(
     for at in parts(x, whole=(1,)):
         integers[at] = quantize(at)
     return integers, (scale, zero_point)
+
+
+def _is_elsewhere(*weights: Weight) -> bool:
+    """Whether the arithmetic of another system multiplies by these weights."""
+    is_float = any(isinstance(weight, PackedLinearFloat16) for weight in weights)
+    return settings.arithmetic is not None and not is_float
 
 
 def _rows(x: np.ndarray, at: slice) -> np.ndarray:

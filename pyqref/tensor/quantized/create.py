@@ -21,6 +21,7 @@ from ...dtypes import (
 from ..arguments import as_flag, as_integer, as_number, described
 from ..base import TensorBase
 from ..tensor import Tensor
+from .other_arithmetic import replaced
 from .quantizer import (
     per_channel_quantizer,
     per_tensor_quantizer,
@@ -98,7 +99,10 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) 
         scale, zero_point = _plain_parameters(scale, zero_point)
     quantizer = per_tensor_quantizer(dtype, scale, zero_point)
     array = reals("quantize_per_tensor", input)
-    return make_quantized(quantizer.quantize(array), quantizer)
+    integers = replaced("quantize_per_tensor", "quantize", array, quantizer.grid)
+    if integers is None:
+        integers = quantizer.quantize(array)
+    return make_quantized(integers, quantizer)
 
 
 def _quantize_each(inputs: Any, scales: Any, zero_points: Any, dtype: dtype_) -> Any:

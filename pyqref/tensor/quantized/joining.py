@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import _kernels
+from ...backends import quantized as settings
 from ...numerics.elementwise import Grid
 from ...tape import Operation
 from ...tape.shape import Cat, Stack
@@ -15,10 +16,11 @@ from ..diagnostics import UnlikeGridsWarning, warn
 from ..dispatch import quantized_implementation
 from ..under_way import layer_under_way
 from .operations import per_tensor_of, run_operation
+from .other_arithmetic import replaced
 from .quantizer import PerChannelQuantizer
 from .tensor import make_quantized
 
-__all__ = ["warn_of_unlike_grids"]
+__all__ = ["joined_elsewhere", "warn_of_unlike_grids"]
 
 
 @quantized_implementation(Cat)
@@ -59,7 +61,24 @@ def _joined(operation: type[Operation], axis: int, tensors: tuple[Any, ...]) -> 
     if operation is Stack:
         place = (*(slice(None),) * axis, np.newaxis)
         arrays = [array[place] for array in arrays]
-    return make_quantized(_kernels.cat(arrays, grids, axis, quantizer.grid), quantizer)
+    integers = joined_elsewhere(name, arrays, grids, axis, quantizer.grid)
+    if integers is None:
+        integers = _kernels.cat(arrays, grids, axis, quantizer.grid)
+    return make_quantized(integers, quantizer)
+
+
+def joined_elsewhere(
+    name: str, arrays: Sequence[Any], grids: Sequence[Grid], axis: int, out: Grid
+) -> np.ndarray | None:
+    """The arrays on one grid, joined in the arithmetic in use; None if the engine is to do it."""
+    parts = []
+    for array, grid in zip(arrays, grids, strict=True):
+        if grid[:2] != out[:2]:
+            array = replaced(name, "rescale", array, grid, out)
+            if array is None:
+                return None
+        parts.append(array)
+    return None if settings.arithmetic is None else np.concatenate(parts, axis=axis)
 
 
 def warn_of_unlike_grids(name: str, tensors: Sequence[Any]) -> None:

@@ -18,6 +18,7 @@ from ...tape import Array
 from ...tape.reduction import Mean, Std
 from ..dispatch import quantized_implementation
 from .operations import per_tensor_of, run_operation
+from .other_arithmetic import keeps_engine, replaced
 from .quantizer import PerTensorQuantizer
 from .tensor import make_quantized
 
@@ -34,12 +35,16 @@ def _mean(tensor: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
     quantizer = per_tensor_of("mean", tensor)
     array, ndim = tensor._array, tensor._array.ndim
     if axes != tuple(range(ndim - len(axes), ndim)) or array.dtype.itemsize != 1 or not array.size:
+        keeps_engine("mean")
         if array.size > PART:
             return _by_parts(_mean_of_reals(array, axes, quantizer), tensor, axes, keepdim)
         sums = quantizer.dequantize(array).sum(axis=axes, keepdims=keepdim)
         with np.errstate(invalid="ignore"):  # of no elements
             mean = np.asarray(sums / np.float32(_count(array, axes)))
         return make_quantized(quantizer.quantize(mean), quantizer)
+    made = _mean_elsewhere(array, axes, keepdim, quantizer)
+    if made is not None:
+        return make_quantized(made, quantizer)
     images = ndim == 4 and len(axes) == 2
     engine: Any = settings.engine if images and quantizer.dtype is quint8 else "fbgemm"
     kept = array.shape[: ndim - len(axes)]
@@ -57,10 +62,26 @@ def _mean(tensor: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
     return make_quantized(integers.reshape(shape), quantizer)
 
 
+def _mean_elsewhere(
+    array: Array, axes: tuple[int, ...], keepdim: bool, quantizer: PerTensorQuantizer
+) -> Array | None:
+    """Of the last axes, in the arithmetic in use; None if the engine is to compute it."""
+    if settings.arithmetic is None:
+        return None
+    kept = array.shape[: array.ndim - len(axes)]
+    taps = array.reshape(*kept, -1).astype(np.int64) - quantizer.zero_point
+    count = np.int64(taps.shape[-1])
+    made: Array | None = replaced("mean", "average", taps, count, quantizer.grid, True)
+    if made is None:
+        return None
+    return made.reshape((*kept, *(1,) * len(axes))) if keepdim else made
+
+
 @quantized_implementation(Std)
 def _std(tensor: Any, axes: tuple[int, ...], keepdim: bool, correction: float = 1) -> Any:
     """In float, quantized again."""
     quantizer, array = per_tensor_of("std", tensor), tensor._array
+    keeps_engine("std")
     if array.size > PART:
         return _by_parts(_std_of_reals(array, axes, quantizer, correction), tensor, axes, keepdim)
     numbers = run_operation(Std, quantizer.dequantize(array), axes, keepdim, correction)

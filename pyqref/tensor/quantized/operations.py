@@ -26,6 +26,7 @@ from ..arguments import as_number, described
 from ..base import TensorBase, wrap
 from ..dispatch import quantized_implementation
 from ..refusal import called_function, undefined_for_quantized
+from .other_arithmetic import clamped_elsewhere, function_elsewhere
 from .quantizer import PerChannelQuantizer, PerTensorQuantizer, per_tensor_quantizer
 from .tensor import make_quantized, number_of
 
@@ -94,7 +95,9 @@ def _clamp(tensor: Any, low: Any, high: Any) -> Any:
         None if bound is None else as_number(bound, f"clamp: {name}")
         for bound, name in ((low, "min"), (high, "max"))
     )
-    integers = _kernels.clamp(tensor._array, quantizer.grid, low, high)
+    integers = clamped_elsewhere("clamp", tensor._array, quantizer.grid, low, high)
+    if integers is None:
+        integers = _kernels.clamp(tensor._array, quantizer.grid, low, high)
     return make_quantized(integers, quantizer)
 
 
@@ -117,6 +120,10 @@ def _fixed_range(
         own, array = per_tensor_of(operation.__name__.lower(), tensor), tensor._array
         out = per_tensor_quantizer(own.dtype, scale, zero_points.get(own.dtype, 0))
         narrow = array.dtype.itemsize == 1
+        name = operation.__name__.lower()
+        integers = function_elsewhere(name, array, own.grid, out.grid, function)
+        if integers is not None:
+            return make_quantized(integers, out)
         if narrow:
             return make_quantized(_kernels.look_up(table(own, out), array), out)
         return make_quantized(by_parts(lambda q: integers_of(q, own, out), array), out)

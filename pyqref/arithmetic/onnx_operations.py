@@ -1,0 +1,128 @@
+"""ONNX Runtime's QLinear operators beside those with weights, as experiments show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyqref.numerics.elementwise import Grid
+from pyqref.numerics.rounding import clamp_to_int, fma32, round_half_even
+from pyqref.numerics.types import FloatArray, IntArray
+
+from .real_operations import RealOperations
+
+__all__ = ["QLinearOperations"]
+
+
+class QLinearOperations(RealOperations):
+    r"""QLinearAdd, QLinearMul, QLinearAveragePool and their like.
+
+    Joining (QLinearConcat) and functions (QLinearSigmoid, QLinearLeakyRelu) follow
+    ``eq-real-operation``, QuantizeLinear too. Layers with a real input are DynamicQuantizeLinear,
+    MatMulInteger, and then ``eq-real-result``.
+    """
+
+    def add(
+        self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
+    ) -> IntArray | None:
+        r"""QLinearAdd: the zero points make one constant, and both products are fused.
+
+        Equation ``eq-onnx-add``, with :math:`r = \mathrm{fl}_{32}(s / s_y)`:
+
+        .. math:: q = \mathrm{sat}\Big(\mathrm{rne}\big(\mathrm{fma}(a, r_a,\,
+                  \mathrm{fma}(b, r_b,\, \mathrm{fl}_{32}(z_y - \mathrm{fma}(r_a, z_a,
+                  \mathrm{fl}_{32}(r_b z_b)))))\big)\Big)
+
+        Where along the last axis of the result that is longer than 1 the first array has one
+        element only, or where there is no such axis, the two arrays are exchanged.
+        """
+        if np.dtype(out.storage).itemsize > 1:
+            return super().add(a, a_grid, b, b_grid, out, relu)
+        a, b = np.asarray(a), np.asarray(b)
+        if _is_constant(a.shape, np.broadcast_shapes(a.shape, b.shape)):
+            a, a_grid, b, b_grid = b, b_grid, a, a_grid
+        y = np.float32(out.scale)
+        r_a, r_b = np.float32(a_grid.scale) / y, np.float32(b_grid.scale) / y
+        z_a, z_b = np.float32(a_grid.zero_point), np.float32(b_grid.zero_point)
+        with np.errstate(over="ignore", invalid="ignore"):
+            constant = np.float32(out.zero_point) - fma32(r_a, z_a, r_b * z_b)
+            inner = fma32(b.astype(np.float32), r_b, constant)
+            total = fma32(a.astype(np.float32), r_a, inner)
+        return _stored(total, out, relu)
+
+    def mul(
+        self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
+    ) -> IntArray | None:
+        r"""QLinearMul: one multiplier, and the zero point before the rounding.
+
+        Equation ``eq-onnx-mul``:
+
+        .. math:: q = \mathrm{sat}\Big(\mathrm{rne}\big(\mathrm{fl}_{32}(\mathrm{fl}_{32}(
+                  (a - z_a)(b - z_b)\, m) + z_y)\big)\Big), \qquad
+                  m = \mathrm{fl}_{32}(\mathrm{fl}_{32}(s_a s_b) / s_y)
+        """
+        if np.dtype(out.storage).itemsize > 1:
+            return super().mul(a, a_grid, b, b_grid, out, relu)
+        left = np.asarray(a).astype(np.int64) - a_grid.zero_point
+        right = np.asarray(b).astype(np.int64) - b_grid.zero_point
+        with np.errstate(over="ignore", invalid="ignore"):
+            multiplier = np.float32(a_grid.scale) * np.float32(b_grid.scale) / np.float32(out.scale)
+            scaled = (left * right).astype(np.float32) * multiplier
+            return _stored(scaled + np.float32(out.zero_point), out, relu)
+
+    def average(self, taps: IntArray, count: IntArray, grid: Grid, whole: bool) -> IntArray | None:
+        r"""QLinearGlobalAveragePool where the window is the image, else QLinearAveragePool.
+
+        Equation ``eq-onnx-global-average``, with the exact sum S of n integers less the zero point:
+
+        .. math:: q = \mathrm{sat}\Big(\mathrm{rne}\big(\mathrm{fl}_{32}(S\, m)\big) + z\Big),
+                  \qquad m = \mathrm{fl}_{32}(s / \mathrm{fl}_{32}(s\, n))
+
+        Equation ``eq-onnx-average``, whose sum is one of real numbers, one after the other:
+
+        .. math:: q = \mathrm{sat}\Big(\mathrm{rne}\big(\mathrm{fl}_{32}(\mathrm{fl}_{32}(
+                  \mathrm{fl}_{32}(\textstyle\sum_k \hat x_k / n) / s) + z)\big)\Big)
+        """
+        number, scale = np.asarray(count).astype(np.float32), np.float32(grid.scale)
+        if whole:
+            multiplier = scale / (scale * number)
+            rounded = round_half_even(taps.sum(axis=-1).astype(np.float32) * multiplier)
+            total = rounded.astype(np.float64) + grid.zero_point
+            return clamp_to_int(total, grid.quant_min, grid.quant_max, grid.storage)
+        mean = sum_in_order(taps, scale) / number
+        return _stored(mean / scale + np.float32(grid.zero_point), grid, relu=False)
+
+    def dynamic_grid(self, low: Any, high: Any, reduce_range: bool) -> Grid:
+        r"""DynamicQuantizeLinear: 8 bits, whatever ``reduce_range`` says (``eq-onnx-dynamic``).
+
+        .. math:: s = \mathrm{fl}_{32}\big(\mathrm{fl}_{32}(x_{max} - x_{min}) / 255\big), \qquad
+                  z = \mathrm{sat}(\mathrm{rne}(\mathrm{fl}_{32}(-x_{min} / s)))
+
+        of a range that holds 0. If it holds nothing else, the scale is 1.
+        """
+        low, high = np.float32(min(low, 0.0)), np.float32(max(high, 0.0))
+        scale = (high - low) / np.float32(255) if high > low else np.float32(1)
+        zero_point = clamp_to_int(round_half_even(-low / scale), 0, 255, np.int64)
+        return Grid(float(scale), int(zero_point))
+
+
+def _is_constant(shape: tuple[int, ...], result: tuple[int, ...]) -> bool:
+    """Whether an array has one element along the last long axis of a result."""
+    sizes = (1,) * (len(result) - len(shape)) + shape
+    along = [own for own, size in zip(sizes, result, strict=True) if size != 1]
+    return not along or along[-1] == 1
+
+
+def _stored(total: FloatArray, out: Grid, relu: bool) -> IntArray:
+    """A sum that holds the zero point already, rounded to even and clamped."""
+    low, high = out.lowest if relu else (out.quant_min, out.quant_max)
+    return clamp_to_int(round_half_even(total), low, high, out.storage)
+
+
+def sum_in_order(taps: IntArray, scale: np.floating[Any]) -> FloatArray:
+    """Real numbers of the last axis, added one after the other in float32."""
+    total = np.zeros(taps.shape[:-1], np.float32)
+    for tap in range(taps.shape[-1]):
+        total = total + taps[..., tap].astype(np.float32) * scale
+    return total

@@ -1,0 +1,11 @@
+"""Converted models for other systems.
+
+:func:`onnx` writes a file of ONNX. Read :mod:`.to_onnx`, then :mod:`.walk` (how a model becomes a
+list of operators), :mod:`.table` and the files of :mod:`.lowerings`, :mod:`.document` (the file).
+"""
+
+from .problems import Problem as Problem
+from .problems import UnsupportedError as UnsupportedError
+from .to_onnx import onnx as onnx
+
+__all__ = ["Problem", "UnsupportedError", "onnx"]

@@ -1,0 +1,181 @@
+"""Writing a converted model to a file of ONNX."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..autograd import no_grad
+from ..explaining.progress import Progress
+from ..fx import TraceError
+from ..fx.node import map_aggregate
+from ..nn.modules import Module
+from ..serialization.atomic import write_atomically
+from ..tensor import cat
+from ..tensor.arguments import described
+from ..tensor.base import TensorBase
+from . import lowerings as lowerings
+from .document import checked, document, finished
+from .maker import Maker
+from .problems import Problem, Unsupported, UnsupportedError
+from .requirement import require_onnx
+from .walk import Shapes, Walk
+from .wire import Wire
+
+__all__ = ["onnx"]
+
+STYLES = ("qdq", "qoperator")
+
+
+def onnx(
+    model: Module,
+    example_inputs: Any,
+    path: str | os.PathLike[str],
+    style: str = "qdq",
+    *,
+    dynamic_batch: bool = False,
+    progress: bool | None = None,
+) -> None:
+    """Write a converted model to a file of ONNX.
+
+    Parameters
+    ----------
+    model
+        Converted by ``convert`` or ``convert_fx``, static or dynamic, after training or not, or a
+        reference model of ``convert_to_reference_fx``.
+    example_inputs
+        What the model is called with: a tensor, or a tuple of tensors. Their shapes are those of
+        the exported model.
+    path
+        The file. It is written as a whole or not at all.
+    style
+        ``"qdq"``: operators on real numbers between QuantizeLinear and DequantizeLinear, which
+        runtimes fuse. ``"qoperator"``: QLinearConv, QLinearMatMul and MatMulInteger; what has no
+        such operator stays as in ``"qdq"``.
+    dynamic_batch
+        The first axis of every input may have any length.
+    progress
+        Whether to show a progress bar; None for a terminal only.
+
+    Raises
+    ------
+    ImportError
+        The package ``onnx`` is not installed.
+    UnsupportedError
+        Parts of the model have no operator, are not converted, or decide by values of tensors. The
+        message lists all of them with their paths.
+    ValueError
+        ``style`` is none of the two, or the model is too large for one file.
+
+    Notes
+    -----
+    The names of operators and tensors are the paths of modules, or the names of the nodes in a
+    graph, as :func:`pyqref.explain_diff` has them. Operator set 21, for onnxruntime 1.18 or newer.
+    The bias of a quantized layer is rounded to the unit of its accumulator, as ONNX wants it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref import nn, quantization
+    >>> model = quantization.QuantWrapper(nn.Linear(2, 1)).eval()
+    >>> model.qconfig = quantization.get_default_qconfig("fbgemm")
+    >>> prepared = quantization.prepare(model)
+    >>> x = pyqref.ones(1, 2)
+    >>> _ = prepared(x)
+    >>> pyqref.export.onnx(quantization.convert(prepared), x, "model.onnx")  # doctest: +SKIP
+    """
+    package = require_onnx("pyqref.export.onnx")
+    if not isinstance(model, Module):
+        raise TypeError(f"pyqref.export.onnx: model must be a Module, got {described(model)}")
+    if style not in STYLES:
+        raise ValueError(
+            f"pyqref.export.onnx: style must be 'qdq' or 'qoperator', got {described(style)}"
+        )
+    inputs = _inputs(example_inputs)
+    exported = converted(package, model, inputs, style, dynamic_batch, progress)
+    content = exported.SerializeToString()
+
+    def write(part: str) -> None:
+        with open(part, "wb") as file:
+            file.write(content)
+
+    write_atomically(os.fspath(path), write)
+
+
+def _inputs(given: Any) -> tuple[Any, ...]:
+    inputs = tuple(given) if isinstance(given, tuple | list) else (given,)
+    for n, each in enumerate(inputs):
+        if not isinstance(each, TensorBase):
+            raise TypeError(
+                f"pyqref.export.onnx: example_inputs must be tensors, got {described(each)} at {n}"
+            )
+    return inputs
+
+
+def converted(
+    package: Any,
+    model: Module,
+    inputs: tuple[Any, ...],
+    style: str,
+    dynamic_batch: bool,
+    progress: bool | None,
+) -> Any:
+    """The model as the package ``onnx`` has it."""
+    with no_grad():
+        longer = None
+        if dynamic_batch:
+            longer = _shapes(model, tuple(cat([each, each[:1]], 0) for each in inputs))
+        maker = Maker(style)
+        walk = Walk(maker, longer)
+        with Progress("pyqref.export.onnx", _counted(walk, model), progress) as bar:
+            walk.step = bar.step
+            dynamic = (0,) if dynamic_batch else ()
+            wires = [_placed(maker, model, n, each, dynamic) for n, each in enumerate(inputs)]
+            result = _walked(walk, model, tuple(wires))
+    if walk.problems:
+        raise UnsupportedError(tuple(walk.problems))
+    found: list[Any] = []
+    map_aggregate(result, found.append)
+    outputs = finished(maker, [each for each in found if isinstance(each, Wire)], wires)
+    try:
+        made = document(package, maker, wires, outputs, type(model).__name__)
+    except Unsupported as error:
+        raise UnsupportedError((Problem("output", "tensor", str(error)),)) from error
+    return checked(package, made)
+
+
+def _shapes(model: Module, inputs: tuple[Any, ...]) -> Shapes:
+    walk = Walk()
+    _walked(walk, model, inputs)
+    return walk.shapes
+
+
+def _counted(walk: Walk, model: Module) -> int:
+    with traced(model):
+        return walk.count(model)
+
+
+def _walked(walk: Walk, model: Module, inputs: tuple[Any, ...]) -> Any:
+    with traced(model):
+        return walk.run(model, inputs)
+
+
+@contextmanager
+def traced(model: Module) -> Iterator[None]:
+    """Say of code that cannot be traced that it cannot be exported."""
+    try:
+        yield
+    except TraceError as error:
+        reason = f"its code decides by values of tensors: {error}".splitlines()[0]
+        raise UnsupportedError((Problem("", type(model).__name__, reason),)) from error
+
+
+def _placed(maker: Maker, model: Module, n: int, value: Any, dynamic: tuple[int, ...]) -> Wire:
+    """An input of the graph."""
+    maker.path = f"input_{n}" if n else "input"
+    wire = Wire(maker.fresh(maker.path), value, dynamic)
+    if value.is_quantized:
+        wire.scale, wire.zero_point = maker.grid(value._quantizer)
+    return wire
