@@ -5,10 +5,11 @@ What scripts tell a compiler about their functions leaves them as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._lazy import on_first_use
+from ._typing import Module
 from .nn.diagnostics import NoEffectWarning, warn
 
 __all__ = [
@@ -30,11 +31,11 @@ if not TYPE_CHECKING:  # a type checker knows the names that are there
 
 
 def compile(
-    model: Any = None,
+    model: Module | None = None,
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: Any = "inductor",
+    backend: str = "inductor",
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     disable: bool = False,
@@ -113,7 +114,9 @@ def is_exporting() -> bool:
     return False
 
 
-def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+def disable(
+    fn: Callable[..., Any] | None = None, recursive: bool = True, *, reason: str | None = None
+) -> Callable[..., Any]:
     """The function itself; a decorator, with or without arguments.
 
     Examples
@@ -128,7 +131,7 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
     return _itself if fn is None else fn
 
 
-def allow_in_graph(fn: Any) -> Any:
+def allow_in_graph(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The function itself.
 
     Examples
@@ -140,7 +143,7 @@ def allow_in_graph(fn: Any) -> Any:
     return fn
 
 
-def assume_constant_result(fn: Any) -> Any:
+def assume_constant_result(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The function itself.
 
     Examples
@@ -172,7 +175,7 @@ def cudagraph_mark_step_begin() -> None:
     """
 
 
-def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
+def list_backends(exclude_tags: Sequence[str] = ("debug", "experimental")) -> list[str]:
     """Compilers that are there: none.
 
     Examples

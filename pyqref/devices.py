@@ -52,7 +52,7 @@ class device:
 
     __slots__ = ("index", "type")
 
-    def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
+    def __init__(self, type: str = "cpu", index: int | None = None) -> None:
         if isinstance(type, device):
             given: Any = type
             type, index = given.type, given.index if index is None else index
@@ -91,7 +91,7 @@ class device:
             return NotImplemented
         return (self.type, self.index) == (other.type, other.index)
 
-    def __hash__(self) -> Any:
+    def __hash__(self) -> int:
         return hash((self.type, self.index))
 
     def __enter__(self) -> device:  # noqa: PYI034
@@ -139,7 +139,7 @@ def require_cpu(given: Any, what: str = "", remedy: str = "use device='cpu'") ->
         )
 
 
-def refuse_move(what: str, given: Any) -> None:
+def refuse_move(what: str, given: str) -> None:
     """Raise, for a method that moves something to an accelerator.
 
     Examples

@@ -52,7 +52,7 @@ def _get_torch_home() -> str:
     return os.path.dirname(get_dir())
 
 
-def set_dir(d: Any) -> None:
+def set_dir(d: str | None) -> None:
     """Set the folder that :func:`get_dir` returns.
 
     Examples
@@ -69,7 +69,7 @@ def set_dir(d: Any) -> None:
 def load_state_dict_from_url(
     url: str,
     model_dir: Any = None,
-    map_location: Any = None,
+    map_location: object = None,
     progress: bool = True,
     check_hash: bool = False,
     file_name: str | None = None,
@@ -114,7 +114,7 @@ def load_state_dict_from_url(
     return load_file(path)
 
 
-def load(repo_or_dir: Any, model: str, *args: Any, **kwargs: Any) -> Any:
+def load(repo_or_dir: str, model: str, *args: Any, **kwargs: Any) -> Any:
     """Refused: ``torch.hub.load`` downloads code and runs it.
 
     Examples
@@ -133,7 +133,7 @@ def load(repo_or_dir: Any, model: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def download_url_to_file(
-    url: str, dst: Any, hash_prefix: str | None = None, progress: bool = True
+    url: str, dst: str, hash_prefix: str | None = None, progress: bool = True
 ) -> None:
     """Refused: pyqref downloads nothing.
 

@@ -69,7 +69,7 @@ class Operator:
 
     register_abstract = register_fake
 
-    def register_kernel(self, device_types: Any, fn: Any = None, /) -> Any:
+    def register_kernel(self, device_types: Any, fn: Callable[..., Any] | None = None, /) -> Any:
         """Take another function for the CPU; one for another device is left alone."""
         names = [device_types] if isinstance(device_types, str) else list(device_types or ["cpu"])
 
@@ -171,11 +171,11 @@ def custom_op(
     fn: Callable[..., Any] | None = None,
     /,
     *,
-    mutates_args: Any = (),
-    device_types: Any = None,
+    mutates_args: object = (),
+    device_types: object = None,
     schema: str | None = None,
-    tags: Any = None,
-) -> Any:
+    tags: object = None,
+) -> Callable[..., Any]:
     """As :func:`register`, under the name that ``torch.library`` has for it.
 
     Parameters
@@ -199,7 +199,9 @@ def custom_op(
     return register(name, fn)
 
 
-def register_fake(op: Any, func: Any = None, /, **options: Any) -> Any:
+def register_fake(
+    op: str, func: Callable[..., Any] | None = None, /, **options: Any
+) -> Callable[..., Any]:
     """The function itself: shapes come from calls, so nobody asks it for them.
 
     Examples
@@ -220,7 +222,7 @@ def register_autograd(
     /,
     *,
     setup_context: Callable[..., Any] | None = None,
-    lib: Any = None,
+    lib: object = None,
 ) -> None:
     """Give an operation its own gradient, in the place of that of what it calls.
 

@@ -26,7 +26,7 @@ __all__ = [
 
 @contextlib.contextmanager
 def fork_rng(
-    devices: Any = None, enabled: bool = True, *args: Any, **kwargs: Any
+    devices: object = None, enabled: bool = True, *args: Any, **kwargs: Any
 ) -> Iterator[None]:
     """A ``with`` after which random numbers go on as if nothing had been drawn inside.
 

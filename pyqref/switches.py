@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._typing import Device
 from .devices import device as device_
 from .devices import require_cpu
 from .dtypes import dtype as dtype_
@@ -186,7 +187,7 @@ def get_num_interop_threads() -> int:
     return 1
 
 
-def set_default_device(device: Any) -> None:
+def set_default_device(device: Device) -> None:
     """Accept the CPU, or None; another device is refused.
 
     Examples
@@ -214,7 +215,7 @@ def get_default_device() -> device_:
     return device_("cpu")
 
 
-def set_default_tensor_type(t: Any) -> None:
+def set_default_tensor_type(t: str) -> None:
     """As :func:`~pyqref.set_default_dtype`, by the name of a type of tensors.
 
     Examples

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._typing import Tensor
+
 from .dtypes import dtype, float16, float32, float64
 from .tensor.base import TensorBase, wrap
 
@@ -21,8 +23,8 @@ _TOLERANCES: dict[dtype, tuple[float, float]] = {
 
 
 def assert_close(
-    actual: Any,
-    expected: Any,
+    actual: Tensor,
+    expected: Tensor,
     *,
     allow_subclasses: bool = True,
     rtol: float | None = None,

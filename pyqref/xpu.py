@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from ._typing import Device
 
 __all__ = ["device_count", "empty_cache", "is_available", "synchronize"]
 
@@ -31,7 +31,7 @@ def device_count() -> int:
     return 0
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: Device = None) -> None:
     """All work is done when an operation returns, so there is nothing to wait for.
 
     Examples

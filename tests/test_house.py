@@ -15,6 +15,7 @@ FLOORS: dict[str, float] = {
     "pyqref": 9,
     "pyqref.version": 0,
     "pyqref._lazy": 0,
+    "pyqref._typing": 0,
     "pyqref._insides": 0,
     "pyqref._advice": 0,
     "pyqref._advice_packages": 0,
@@ -35,6 +36,7 @@ FLOORS: dict[str, float] = {
     "pyqref.utils": 4,
     "pyqref.fx": 4,
     "pyqref.nn.functional": 4,
+    "pyqref.nn.gain": 4,
     "pyqref.nn.init": 4,
     "pyqref.nn.module_path": 4,
     "pyqref.nn.modules": 4,
@@ -96,11 +98,17 @@ def _floor(module: str) -> float:
 
 @cache
 def _imports(module: str) -> frozenset[str]:
-    """Modules of the package that a module imports, wherever in its text."""
+    """Modules of the package that a module imports, wherever in its text.
+
+    Of the home of types, without what type checkers alone import.
+    """
     path = MODULES[module]
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if module == "pyqref._typing":
+        tree.body = [each for each in tree.body if not isinstance(each, ast.If)]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {each.name for each in node.names}
         elif isinstance(node, ast.ImportFrom):

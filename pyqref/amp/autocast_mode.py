@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from .._typing import Dtype
 from ..devices import device
 from ..dtypes import float32
 from ..nn.diagnostics import NoEffectWarning, warn
@@ -57,7 +58,7 @@ class autocast:
     def __init__(
         self,
         device_type: str,
-        dtype: Any = None,
+        dtype: Dtype | None = None,
         enabled: bool = True,
         cache_enabled: bool | None = None,
     ) -> None:
@@ -114,7 +115,9 @@ def is_autocast_available(device_type: str) -> bool:
     return False
 
 
-def custom_fwd(fwd: Any = None, *, device_type: str = "cuda", cast_inputs: Any = None) -> Any:
+def custom_fwd(
+    fwd: Any = None, *, device_type: str = "cuda", cast_inputs: object = None
+) -> Callable[..., Any]:
     """The ``forward`` of an :class:`~pyqref.autograd.Function`: there is no precision to keep.
 
     Examples
@@ -129,7 +132,7 @@ def custom_fwd(fwd: Any = None, *, device_type: str = "cuda", cast_inputs: Any =
     return _itself if fwd is None else fwd
 
 
-def custom_bwd(bwd: Any = None, *, device_type: str = "cuda") -> Any:
+def custom_bwd(bwd: Any = None, *, device_type: str = "cuda") -> Callable[..., Any]:
     """The ``backward`` of an :class:`~pyqref.autograd.Function`: there is no precision to keep.
 
     Examples

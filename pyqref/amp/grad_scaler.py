@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Tensor
 from ..devices import device as device_
 from ..tensor.base import TensorBase
 
@@ -82,7 +83,7 @@ class GradScaler:
         self._found: dict[int, bool] = {}  # by optimiser: unscaled since the last update
         self._stepped: set[int] = set()
 
-    def scale(self, outputs: Any) -> Any:
+    def scale(self, outputs: Tensor) -> Tensor:
         """A tensor, or nested lists and tuples of them, times the scale."""
         if not self._enabled:
             return outputs

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .._typing import Tensor
 from ..tape import run_backward
 from ..tensor.base import TensorBase, wrap
 from ..tensor.gradient import backward as _backward_of_one
@@ -18,11 +19,11 @@ def _sequence(value: Any) -> Sequence[Any]:
 
 
 def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
+    tensors: Sequence[Tensor],
+    grad_tensors: object = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Any = None,
+    inputs: tuple[Any, ...] | None = None,
 ) -> None:
     """Add the gradients of ``tensors`` to the ``grad`` of the leaves they were made from.
 
@@ -55,9 +56,9 @@ def backward(
 
 
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
+    outputs: Tensor,
+    inputs: Sequence[Tensor] | Tensor,
+    grad_outputs: Tensor | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     only_inputs: bool = True,

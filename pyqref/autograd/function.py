@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from .._typing import Tensor, TensorOrNumber
 from ..tape import Array, Edge, Operation, is_grad_enabled, no_grad
 from ..tensor.base import TensorBase, wrap
 from ..tensor.dispatch import mark_view
@@ -49,7 +51,7 @@ class FunctionCtx:
         self._materialize = True
         self._versions: list[tuple[list[int], int]] = []
 
-    def save_for_backward(self, *tensors: Any) -> None:
+    def save_for_backward(self, *tensors: Tensor) -> None:
         """Keep tensors (or None) for ``backward``; changes in place are then detected."""
         for tensor in tensors:
             if not (tensor is None or isinstance(tensor, TensorBase) or _is_recorded(tensor)):
@@ -152,17 +154,17 @@ class Function:
         raise TypeError("a Function must define forward, as a staticmethod")
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    def setup_context(ctx: object, inputs: tuple[Any, ...], output: object) -> None:
         """Leave in ``ctx`` what ``backward`` needs, if ``forward`` takes no ctx."""
         raise TypeError("setup_context is not defined")
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: object, *grads: Any) -> Any:
         """Gradients of the arguments, from those of the results."""
         raise RuntimeError("a Function must define backward, as a staticmethod")
 
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+    def apply(cls, *args: TensorOrNumber, **kwargs: Any) -> Any:
         """Run ``forward`` and record it."""
         ctx = FunctionCtx()
         edges = tuple(a._edge() if isinstance(a, TensorBase) else None for a in args)
@@ -214,6 +216,6 @@ class Function:
         return alias
 
 
-def once_differentiable(function: Any) -> Any:
+def once_differentiable(function: Callable[..., Any]) -> Any:
     """``backward`` is never differentiated here; the function is returned as it is."""
     return function

@@ -69,8 +69,8 @@ def _pulled(
 
 def vjp(
     func: Callable[..., Any],
-    inputs: Any,
-    v: Any = None,
+    inputs: Tensor,
+    v: Tensor | None = None,
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
@@ -134,7 +134,7 @@ def _weights(v: Any, likes: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 
 def jacobian(
     func: Callable[..., Any],
-    inputs: Any,
+    inputs: Tensor,
     create_graph: bool = False,
     strict: bool = False,
     vectorize: bool = False,
@@ -184,8 +184,8 @@ def jacobian(
 
 def jvp(
     func: Callable[..., Any],
-    inputs: Any,
-    v: Any = None,
+    inputs: Tensor,
+    v: Tensor | None = None,
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Tensor
 from ..tape import no_grad
 from ..tensor.base import TensorBase
 from .differentiate import grad
@@ -33,7 +34,7 @@ class GradcheckError(RuntimeError):
 
 def gradcheck(
     func: Callable[..., Any],
-    inputs: Any,
+    inputs: Sequence[Tensor],
     *,
     eps: float = 1e-6,
     atol: float = 1e-5,

@@ -123,7 +123,7 @@ class profile:
         """Microseconds, each counted once."""
         return self.function_events.self_cpu_time_total
 
-    def export_chrome_trace(self, path: Any) -> None:
+    def export_chrome_trace(self, path: str) -> None:
         """Write the events to a file that ``chrome://tracing`` and Perfetto show."""
         self.function_events.export_chrome_trace(path)
 

@@ -14,7 +14,8 @@ True
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any
+
+from pyqref._typing import Tensor
 
 from .flags import switched
 
@@ -52,7 +53,7 @@ def is_available() -> bool:
     return False
 
 
-def is_acceptable(tensor: Any) -> bool:
+def is_acceptable(tensor: Tensor) -> bool:
     """Always false.
 
     Examples

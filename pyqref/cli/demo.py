@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def add_parser(commands: Any) -> None:
     command.set_defaults(run=run)
 
 
-def whole(smallest: int, largest: int) -> Any:
+def whole(smallest: int, largest: int) -> Callable[..., Any]:
     """A type for argparse: an integer in a range."""
 
     def convert(text: str) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Array
 from .arrays import float32, int8, uint8
 from .exercise import Case, Exercise, Mistake
 from .wrong import half_away, half_up, right, saturate, wrap
@@ -16,7 +17,7 @@ __all__ = ["DEQUANTIZE", "QUANTIZE", "QUANTIZE_PER_CHANNEL"]
 INT8, UINT8 = (-128, 127), (0, 255)
 
 
-def quantize(x: Any, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Any:
+def quantize(x: Array, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Array:
     """Solution."""
     return saturate(right(x / scale + zero_point), quant_min, quant_max)
 
@@ -30,27 +31,27 @@ def rounded_by(rounding: Callable[[Any], Any]) -> Callable[..., Any]:
     return wrong
 
 
-def added_after(x: Any, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Any:
+def added_after(x: Array, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Any:
     """The zero point after rounding."""
     return saturate(right(x / scale) + zero_point, quant_min, quant_max)
 
 
-def without_zero_point(x: Any, scale: float, _z: int, quant_min: int, quant_max: int) -> Any:
+def without_zero_point(x: Array, scale: float, _z: int, quant_min: int, quant_max: int) -> Any:
     """No zero point."""
     return saturate(right(x / scale), quant_min, quant_max)
 
 
-def subtracted(x: Any, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Any:
+def subtracted(x: Array, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Any:
     """The zero point with the wrong sign."""
     return saturate(right(x / scale - zero_point), quant_min, quant_max)
 
 
-def cast_first(x: Any, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Any:
+def cast_first(x: Array, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Any:
     """Eight bits before the clamp."""
     return saturate(wrap(right(x / scale + zero_point), quant_min), quant_min, quant_max)
 
 
-def unclamped(x: Any, scale: float, zero_point: int, _low: int, _high: int) -> Any:
+def unclamped(x: Array, scale: float, zero_point: int, _low: int, _high: int) -> Any:
     """No clamp."""
     return right(x / scale + zero_point).astype(np.int64)
 
@@ -121,12 +122,12 @@ QUANTIZE = Exercise(
 )
 
 
-def dequantize(q: Any, scale: float, zero_point: int) -> Any:
+def dequantize(q: Array, scale: float, zero_point: int) -> Array:
     """Solution."""
     return (q.astype(np.int64) - zero_point) * scale
 
 
-def in_eight_bits(q: Any, scale: float, zero_point: int) -> Any:
+def in_eight_bits(q: Array, scale: float, zero_point: int) -> Array:
     """The difference wraps around."""
     return wrap(q.astype(np.int64) - zero_point, int(np.iinfo(q.dtype).min)) * scale
 
@@ -173,35 +174,35 @@ DEQUANTIZE = Exercise(
 )
 
 
-def along(values: Any, ndim: int, axis: int) -> Any:
+def along(values: Array, ndim: int, axis: int) -> Any:
     """Values for an axis, shaped to broadcast."""
     shape = [1] * ndim
     shape[axis] = -1
     return np.asarray(values).reshape(shape)
 
 
-def per_channel(w: Any, scales: Any, points: Any, axis: int, low: int, high: int) -> Any:
+def per_channel(w: Array, scales: Array, points: Array, axis: int, low: int, high: int) -> Any:
     """Solution."""
     steps = w / along(scales, w.ndim, axis)
     return saturate(right(steps + along(points, w.ndim, axis)), low, high)
 
 
-def last_axis(w: Any, scales: Any, points: Any, _axis: int, low: int, high: int) -> Any:
+def last_axis(w: Array, scales: Array, points: Array, _axis: int, low: int, high: int) -> Any:
     """NumPy's broadcasting, as it comes."""
     return saturate(right(w / scales + points), low, high)
 
 
-def first_axis(w: Any, scales: Any, points: Any, _axis: int, low: int, high: int) -> Any:
+def first_axis(w: Array, scales: Array, points: Array, _axis: int, low: int, high: int) -> Any:
     """Axis 0 whatever was asked for."""
     return per_channel(w, scales, points, 0, low, high)
 
 
-def one_scale(w: Any, scales: Any, points: Any, axis: int, low: int, high: int) -> Any:
+def one_scale(w: Array, scales: Array, points: Array, axis: int, low: int, high: int) -> Any:
     """The largest scale for everything."""
     return per_channel(w, np.full_like(scales, np.max(scales)), points, axis, low, high)
 
 
-def no_points(w: Any, scales: Any, points: Any, axis: int, low: int, high: int) -> Any:
+def no_points(w: Array, scales: Array, points: Array, axis: int, low: int, high: int) -> Any:
     """No zero points."""
     return per_channel(w, scales, np.zeros_like(points), axis, low, high)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,6 @@ def int8(values: Any) -> np.ndarray:
     return np.array(values, np.int8)
 
 
-def int32(values: Any) -> np.ndarray:
+def int32(values: Sequence[int]) -> np.ndarray:
     """Accumulators."""
     return np.array(values, np.int32)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Array
 from .affine import UINT8
 from .arrays import float32, int8
 from .exercise import Case, Exercise, Mistake
@@ -21,7 +22,7 @@ def grid_of(x: Any, steps: int = 255) -> tuple[float, int]:
     return scale, int(right(-low / scale))
 
 
-def sums(x: Any, grid: tuple[float, int], w: Any) -> Any:
+def sums(x: Array, grid: tuple[float, int], w: Array) -> Any:
     """Exact sums of centred integers, (M, N)."""
     scale, zero_point = grid
     centred = saturate(right(x / scale + zero_point), *UINT8) - zero_point
@@ -33,12 +34,12 @@ def on(grid: tuple[float, int], x: Any, w: Any, scales: Any, bias: Any) -> Any:
     return sums(x, grid, w) * (grid[0] * scales) + bias
 
 
-def linear_dynamic(x: Any, w: Any, scales: Any, bias: Any) -> Any:
+def linear_dynamic(x: Array, w: Array, scales: Array, bias: Array) -> Any:
     """Solution."""
     return on(grid_of(x), x, w, scales, bias)
 
 
-def row_by_row(x: Any, w: Any, scales: Any, bias: Any) -> Any:
+def row_by_row(x: Array, w: Array, scales: Array, bias: Array) -> Any:
     """A grid for each row."""
     return np.stack([linear_dynamic(row, w, scales, bias) for row in x])
 
@@ -50,27 +51,27 @@ def without_zero(x: Any, w: Any, scales: Any, bias: Any) -> Any:
     return on((scale, int(np.clip(right(-low / scale), *UINT8))), x, w, scales, bias)
 
 
-def uncentred(x: Any, w: Any, scales: Any, bias: Any) -> Any:
+def uncentred(x: Array, w: Array, scales: Array, bias: Array) -> Any:
     """The zero point not subtracted."""
     scale, zero_point = grid_of(x)
     q = saturate(right(x / scale + zero_point), *UINT8)
     return (q @ w.astype(np.int64).T) * (scale * scales) + bias
 
 
-def centred_in_8_bits(x: Any, w: Any, scales: Any, bias: Any) -> Any:
+def centred_in_8_bits(x: Array, w: Array, scales: Array, bias: Array) -> Any:
     """Differences that wrap around."""
     scale, zero_point = grid_of(x)
     q = saturate(right(x / scale + zero_point), *UINT8)
     return (wrap(q - zero_point, 0) @ w.astype(np.int64).T) * (scale * scales) + bias
 
 
-def bias_inside(x: Any, w: Any, scales: Any, bias: Any) -> Any:
+def bias_inside(x: Array, w: Array, scales: Array, bias: Array) -> Any:
     """The bias scaled with the sums."""
     grid = grid_of(x)
     return (sums(x, grid, w) + bias) * (grid[0] * scales)
 
 
-def rounded_output(x: Any, w: Any, scales: Any, bias: Any) -> Any:
+def rounded_output(x: Array, w: Array, scales: Array, bias: Array) -> Any:
     """The output on the grid of the input."""
     scale, zero_point = grid_of(x)
     steps = right(linear_dynamic(x, w, scales, bias) / scale) + zero_point

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .._typing import Array
+
 __all__ = ["Case", "Exercise", "Mistake"]
 
 Function = Callable[..., Any]
 
 
-def call(function: Function, *arguments: Any) -> Any:
+def call(function: Function, *arguments: Any) -> Array | None:
     """Use what a student wrote as a function."""
     return function(*arguments)
 

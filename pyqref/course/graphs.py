@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -126,12 +126,12 @@ class Neighbours(Matcher):
         return names[place - 1] if place else None
 
 
-def by(matcher: type[Matcher]) -> Any:
+def by(matcher: type[Matcher]) -> Callable[..., Any]:
     """A matcher as the function that is asked for."""
     return lambda graph, patterns: matcher(graph, patterns).matches()
 
 
-def as_text(function: Any, graph: list[Node], patterns: list[Pattern]) -> Any:
+def as_text(function: Callable[..., Any], graph: list[Node], patterns: list[Pattern]) -> Any:
     """Matches in one form and order."""
     found = function(graph, patterns)
     return found if found is None else str(sorted([str(name) for name in each] for each in found))

@@ -7,49 +7,50 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._typing import Array
 from .arrays import int8
 from .exercise import Case, Exercise, Mistake
 
 __all__ = ["PACK_WEIGHT", "ROOFLINE"]
 
 
-def padded(weight: Any, mode: Literal["constant", "edge"] = "constant") -> Any:
+def padded(weight: Array, mode: Literal["constant", "edge"] = "constant") -> Any:
     """Depths up to a multiple of four."""
     missing = -int(weight.shape[1]) % 4
     return np.pad(weight, ((0, 0), (0, missing)), mode)
 
 
-def in_quads(weight: Any) -> Any:
+def in_quads(weight: Array) -> Any:
     """(N, K) with K a multiple of four, as (K / 4, N, 4)."""
     return weight.reshape(len(weight), -1, 4).transpose(1, 0, 2)
 
 
-def pack(weight: Any) -> Any:
+def pack(weight: Array) -> Any:
     """Solution."""
     return in_quads(padded(weight))
 
 
-def reshaped(weight: Any) -> Any:
+def reshaped(weight: Array) -> Any:
     """The bytes as they lie, under another shape."""
     return padded(weight).reshape(-1, len(weight), 4)
 
 
-def from_the_columns(weight: Any) -> Any:
+def from_the_columns(weight: Array) -> Any:
     """The transposed weight as it lies."""
     return padded(weight).T.reshape(-1, len(weight), 4)
 
 
-def strided(weight: Any) -> Any:
+def strided(weight: Array) -> Any:
     """Depths a quarter of the way from each other."""
     return padded(weight).reshape(len(weight), 4, -1).transpose(2, 0, 1)
 
 
-def padded_in_front(weight: Any) -> Any:
+def padded_in_front(weight: Array) -> Any:
     """Zeros before the first depth."""
     return in_quads(np.pad(weight, ((0, 0), (-weight.shape[1] % 4, 0))))
 
 
-def without_the_rest(weight: Any) -> Any:
+def without_the_rest(weight: Array) -> Any:
     """Whole quads only."""
     return in_quads(weight[:, : weight.shape[1] // 4 * 4])
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Array
 from .affine import INT8, ROUNDING, UINT8
 from .arrays import float32, int8, int32, uint8
 from .exercise import Case, Exercise, Mistake
@@ -15,23 +16,23 @@ from .wrong import right, saturate, wrap
 __all__ = ["ACCUMULATE", "FOLD_BATCH_NORM", "FUSE", "REQUANTIZE"]
 
 
-def accumulate(x: Any, x_zero_point: int, w: Any, w_zero_point: int) -> Any:
+def accumulate(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Any:
     """Solution."""
     return (x.astype(np.int64) - x_zero_point) @ (w.astype(np.int64) - w_zero_point).T
 
 
-def products(x: Any, x_zero_point: int, w: Any, w_zero_point: int) -> Any:
+def products(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Any:
     """Every product by itself, (M, N, K)."""
     return (x.astype(np.int64) - x_zero_point)[:, None] * (w.astype(np.int64) - w_zero_point)
 
 
-def in_16_bits(x: Any, x_zero_point: int, w: Any, w_zero_point: int) -> Any:
+def in_16_bits(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Any:
     """Sums that wrap around."""
     sums = accumulate(x, x_zero_point, w, w_zero_point)
     return (sums + 2**15) % 2**16 - 2**15
 
 
-def saturating_16_bits(x: Any, x_zero_point: int, w: Any, w_zero_point: int) -> Any:
+def saturating_16_bits(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Any:
     """Sums that stick at the ends of 16 bits."""
     each = products(x, x_zero_point, w, w_zero_point)
     total = np.zeros(each.shape[:2], np.int64)
@@ -40,18 +41,18 @@ def saturating_16_bits(x: Any, x_zero_point: int, w: Any, w_zero_point: int) -> 
     return total
 
 
-def in_8_bits(x: Any, x_zero_point: int, w: Any, w_zero_point: int) -> Any:
+def in_8_bits(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Any:
     """Products that wrap around."""
     return wrap(products(x, x_zero_point, w, w_zero_point), -1).sum(axis=2)
 
 
-def centred_in_8_bits(x: Any, x_zero_point: int, w: Any, w_zero_point: int) -> Any:
+def centred_in_8_bits(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Any:
     """Differences that wrap around."""
     centred = wrap(x.astype(np.int64) - x_zero_point, 0)
     return centred @ wrap(w.astype(np.int64) - w_zero_point, -1).T
 
 
-def without_constant(x: Any, x_zero_point: int, w: Any, w_zero_point: int) -> Any:
+def without_constant(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Any:
     """Expanded, and the last term lost."""
     return accumulate(x, x_zero_point, w, w_zero_point) - x.shape[1] * x_zero_point * w_zero_point
 
@@ -209,7 +210,9 @@ def folded(
     return weight * factor.reshape(shape), (bias - mean) * factor + beta
 
 
-def fold(weight: Any, bias: Any, mean: Any, var: Any, eps: float, gamma: Any, beta: Any) -> Any:
+def fold(
+    weight: Array, bias: Array, mean: Array, var: Array, eps: float, gamma: Array, beta: Array
+) -> Any:
     """Solution."""
     return folded(weight, bias, mean, np.sqrt(var + eps), gamma, beta)
 
@@ -315,7 +318,7 @@ def groups_of(kinds: Sequence[str], patterns: Sequence[tuple[str, ...]] = PATTER
     return str(groups)
 
 
-def as_text(function: Any, kinds: list[str]) -> Any:
+def as_text(function: Callable[..., Any], kinds: list[str]) -> Any:
     """What a fuser gave, in one form."""
     groups = function(kinds)
     return groups if isinstance(groups, str) else str([[int(i) for i in each] for each in groups])

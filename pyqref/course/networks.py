@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Array
 from .affine import UINT8
 from .arrays import uint8
 from .exercise import Case, Exercise, Mistake
@@ -20,7 +21,7 @@ def real(q: Any, scale: float, zero_point: int) -> Any:
     return (q.astype(np.int64) - zero_point) * scale
 
 
-def on_grid(values: Any, scale: float, zero_point: int) -> Any:
+def on_grid(values: Array, scale: float, zero_point: int) -> Any:
     """The nearest integers, not yet clamped."""
     return right(values / scale) + zero_point
 
@@ -30,31 +31,37 @@ def add(a: Any, sa: float, za: int, b: Any, sb: float, zb: int, s: float, z: int
     return saturate(on_grid(real(a, sa, za) + real(b, sb, zb), s, z), *UINT8)
 
 
-def as_integers(a: Any, _sa: float, za: int, b: Any, _sb: float, zb: int, _s: float, z: int) -> Any:
+def as_integers(
+    a: Array, _sa: float, za: int, b: Array, _sb: float, zb: int, _s: float, z: int
+) -> Any:
     """Centred integers, as if all grids were one."""
     return saturate(a.astype(np.int64) - za + b.astype(np.int64) - zb + z, *UINT8)
 
 
-def rounded_apart(a: Any, sa: float, za: int, b: Any, sb: float, zb: int, s: float, z: int) -> Any:
+def rounded_apart(
+    a: Array, sa: float, za: int, b: Array, sb: float, zb: int, s: float, z: int
+) -> Any:
     """Each side brought to the grid of the result."""
     sides = on_grid(real(a, sa, za), s, 0) + on_grid(real(b, sb, zb), s, 0)
     return saturate(sides + z, *UINT8)
 
 
-def point_inside(a: Any, sa: float, za: int, b: Any, sb: float, zb: int, s: float, z: int) -> Any:
+def point_inside(
+    a: Array, sa: float, za: int, b: Array, sb: float, zb: int, s: float, z: int
+) -> Any:
     """The zero point of the result rounded with it."""
     return saturate(right((real(a, sa, za) + real(b, sb, zb)) / s + z), *UINT8)
 
 
 def centred_in_8_bits(
-    a: Any, sa: float, za: int, b: Any, sb: float, zb: int, s: float, z: int
+    a: Array, sa: float, za: int, b: Array, sb: float, zb: int, s: float, z: int
 ) -> Any:
     """Differences that wrap around."""
     sides = wrap(a.astype(np.int64) - za, 0) * sa + wrap(b.astype(np.int64) - zb, 0) * sb
     return saturate(on_grid(sides, s, z), *UINT8)
 
 
-def cast_first(a: Any, sa: float, za: int, b: Any, sb: float, zb: int, s: float, z: int) -> Any:
+def cast_first(a: Array, sa: float, za: int, b: Array, sb: float, zb: int, s: float, z: int) -> Any:
     """Eight bits before the clamp."""
     return wrap(on_grid(real(a, sa, za) + real(b, sb, zb), s, z), 0)
 
@@ -129,7 +136,7 @@ QUANTIZED_ADD = Exercise(
 )
 
 
-def together(ratios: Any) -> float:
+def together(ratios: object) -> float:
     """The ratio of several independent noises: their powers add up."""
     return float(-10 * np.log10(np.sum(10 ** (-np.asarray(ratios) / 10))))
 
@@ -150,7 +157,7 @@ def spared_by(
     return spare
 
 
-def amplitudes(ratios: Any) -> float:
+def amplitudes(ratios: object) -> float:
     """The ratio if noises added up as amplitudes."""
     return float(-20 * np.log10(np.sum(10 ** (-np.asarray(ratios) / 20))))
 
@@ -165,7 +172,7 @@ def at_least_one(ratios: Sequence[float], wanted: float) -> list[int]:
     return spared_by()(ratios, wanted) or [int(np.argmin(ratios))]
 
 
-def as_text(function: Any, ratios: list[float], wanted: float) -> Any:
+def as_text(function: Callable[..., Any], ratios: list[float], wanted: float) -> Any:
     """The layers in one form, whatever holds them."""
     layers = function(ratios, wanted)
     return layers if layers is None else str(sorted(int(each) for each in layers))

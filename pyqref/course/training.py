@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Array
 from .affine import INT8, UINT8
 from .arrays import float32
 from .exercise import Case, Exercise, Mistake
@@ -14,7 +15,7 @@ from .wrong import half_up, right
 __all__ = ["FAKE_QUANTIZE"]
 
 
-def place_of(x: Any, scale: float, zero_point: int) -> Any:
+def place_of(x: Array, scale: float, zero_point: int) -> Any:
     """Integers before the clamp."""
     return right(x / scale + zero_point)
 
@@ -24,58 +25,58 @@ def there_and_back(steps: Any, scale: float, zero_point: int, low: int, high: in
     return (np.clip(steps, low, high) - zero_point) * scale
 
 
-def fake_quantize(x: Any, scale: float, zero_point: int, low: int, high: int) -> Any:
+def fake_quantize(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
     """Solution."""
     steps = place_of(x, scale, zero_point)
     inside = ((steps >= low) & (steps <= high)).astype(np.float64)
     return there_and_back(steps, scale, zero_point, low, high), inside
 
 
-def everywhere(x: Any, scale: float, zero_point: int, low: int, high: int) -> Any:
+def everywhere(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
     """A gradient that knows no clamp."""
     y, inside = fake_quantize(x, scale, zero_point, low, high)
     return y, np.ones_like(inside)
 
 
-def nowhere(x: Any, scale: float, zero_point: int, low: int, high: int) -> Any:
+def nowhere(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
     """The true gradient of a staircase."""
     y, inside = fake_quantize(x, scale, zero_point, low, high)
     return y, np.zeros_like(inside)
 
 
-def unrounded(x: Any, scale: float, zero_point: int, low: int, high: int) -> Any:
+def unrounded(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
     """Inside by the number before rounding."""
     y, _ = fake_quantize(x, scale, zero_point, low, high)
     place = x / scale + zero_point
     return y, ((place >= low) & (place <= high)).astype(np.float64)
 
 
-def strictly_inside(x: Any, scale: float, zero_point: int, low: int, high: int) -> Any:
+def strictly_inside(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
     """The ends of the range left out."""
     steps = place_of(x, scale, zero_point)
     inside = ((steps > low) & (steps < high)).astype(np.float64)
     return there_and_back(steps, scale, zero_point, low, high), inside
 
 
-def divided(x: Any, scale: float, zero_point: int, low: int, high: int) -> Any:
+def divided(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
     """The chain rule through the scale, taken half way."""
     y, inside = fake_quantize(x, scale, zero_point, low, high)
     return y, inside / scale
 
 
-def unclamped(x: Any, scale: float, zero_point: int, low: int, high: int) -> Any:
+def unclamped(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
     """No clamp on the way forward."""
     _, inside = fake_quantize(x, scale, zero_point, low, high)
     return (place_of(x, scale, zero_point) - zero_point) * scale, inside
 
 
-def shifted(x: Any, scale: float, zero_point: int, low: int, high: int) -> Any:
+def shifted(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
     """The zero point not taken back."""
     _, inside = fake_quantize(x, scale, zero_point, low, high)
     return np.clip(place_of(x, scale, zero_point), low, high) * scale, inside
 
 
-def rounded_up(x: Any, scale: float, zero_point: int, low: int, high: int) -> Any:
+def rounded_up(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
     """Ties upwards."""
     steps = half_up(x / scale + zero_point)
     inside = ((steps >= low) & (steps <= high)).astype(np.float64)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Array
+
 __all__ = ["half_away", "half_up", "right", "saturate", "wrap"]
 
 
@@ -14,22 +16,22 @@ def right(values: Any) -> np.ndarray:
     return np.asarray(np.rint(values))
 
 
-def half_up(values: Any) -> np.ndarray:
+def half_up(values: Array) -> np.ndarray:
     """Ties upwards, as at school."""
     return np.asarray(np.floor(np.asarray(values) + 0.5))
 
 
-def half_away(values: Any) -> np.ndarray:
+def half_away(values: Array) -> np.ndarray:
     """Ties away from zero, as C's ``round``."""
     return np.asarray(np.copysign(np.floor(np.abs(values) + 0.5), values))
 
 
-def saturate(values: Any, quant_min: int, quant_max: int) -> np.ndarray:
+def saturate(values: Array, quant_min: int, quant_max: int) -> np.ndarray:
     """To the ends of the range."""
     return np.asarray(np.clip(values, quant_min, quant_max)).astype(np.int64)
 
 
-def wrap(values: Any, quant_min: int) -> np.ndarray:
+def wrap(values: Array, quant_min: int) -> np.ndarray:
     """To eight bits as C and NumPy do it: 256 more or less, until it fits."""
     low = -128 if quant_min < 0 else 0
     return (np.asarray(values).astype(np.int64) - low) % 256 + low

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._lazy import on_first_use
+from .._typing import Device
 from ..devices import device as device_
 from ..devices import require_cpu
 from .order import Event as Event
@@ -85,7 +86,7 @@ class CUDAGraph:
         raise _needs_gpu("CUDAGraph()")
 
 
-def graph(*_: Any, **__: Any) -> Any:
+def graph(*_: object, **__: Any) -> Any:
     """Refused: there is no GPU whose work could be recorded.
 
     Examples
@@ -187,7 +188,7 @@ def ipc_collect() -> None:
     """
 
 
-def reset_peak_memory_stats(device: Any = None) -> None:
+def reset_peak_memory_stats(device: Device = None) -> None:
     """No memory of a GPU is counted.
 
     Examples
@@ -197,7 +198,7 @@ def reset_peak_memory_stats(device: Any = None) -> None:
     """
 
 
-def reset_max_memory_allocated(device: Any = None) -> None:
+def reset_max_memory_allocated(device: Device = None) -> None:
     """No memory of a GPU is counted.
 
     Examples
@@ -207,7 +208,7 @@ def reset_max_memory_allocated(device: Any = None) -> None:
     """
 
 
-def memory_allocated(device: Any = None) -> int:
+def memory_allocated(device: Device = None) -> int:
     """Bytes of a GPU that tensors take: none.
 
     Examples
@@ -219,7 +220,7 @@ def memory_allocated(device: Any = None) -> int:
     return 0
 
 
-def max_memory_allocated(device: Any = None) -> int:
+def max_memory_allocated(device: Device = None) -> int:
     """Bytes of a GPU that tensors took at most: none.
 
     Examples
@@ -231,7 +232,7 @@ def max_memory_allocated(device: Any = None) -> int:
     return 0
 
 
-def memory_reserved(device: Any = None) -> int:
+def memory_reserved(device: Device = None) -> int:
     """Bytes of a GPU that are kept: none.
 
     Examples
@@ -243,7 +244,7 @@ def memory_reserved(device: Any = None) -> int:
     return 0
 
 
-def max_memory_reserved(device: Any = None) -> int:
+def max_memory_reserved(device: Device = None) -> int:
     """Bytes of a GPU that were kept at most: none.
 
     Examples
@@ -326,7 +327,7 @@ def set_device(device: Any) -> None:
         raise _needs_gpu(f"set_device({str(device)!r})")
 
 
-def get_device_name(device: Any = None) -> str:
+def get_device_name(device: Device = None) -> str:
     """Refused: there is no GPU.
 
     Examples
@@ -340,7 +341,7 @@ def get_device_name(device: Any = None) -> str:
     raise _needs_gpu("get_device_name()")
 
 
-def get_device_capability(device: Any = None) -> tuple[int, int]:
+def get_device_capability(device: Device = None) -> tuple[int, int]:
     """Refused: there is no GPU.
 
     Examples
@@ -354,7 +355,7 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
     raise _needs_gpu("get_device_capability()")
 
 
-def get_device_properties(device: Any = None) -> Any:
+def get_device_properties(device: Device = None) -> Any:
     """Refused: there is no GPU.
 
     Examples
@@ -378,7 +379,7 @@ class device:
     ...     pass
     """
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: Device) -> None:
         self.device = device
 
     def __enter__(self) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from .._typing import Dtype
 from ..amp import GradScaler as _GradScaler
 from ..amp import autocast as _autocast
 from ..amp import custom_bwd as custom_bwd
@@ -24,7 +23,7 @@ class autocast(_autocast):
     """
 
     def __init__(
-        self, enabled: bool = True, dtype: Any = None, cache_enabled: bool | None = True
+        self, enabled: bool = True, dtype: Dtype | None = None, cache_enabled: bool | None = True
     ) -> None:
         super().__init__("cuda", dtype, enabled, cache_enabled)
 

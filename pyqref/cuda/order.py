@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from .._typing import Device
+
 __all__ = [
     "Event",
     "Stream",
@@ -22,7 +24,7 @@ __all__ = [
 ]
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: Device = None) -> None:
     """All work is done when an operation returns, so there is nothing to wait for.
 
     Examples
@@ -60,7 +62,7 @@ class Event:
         self.enable_timing = enable_timing
         self._time: float | None = None
 
-    def record(self, stream: Any = None) -> None:
+    def record(self, stream: object = None) -> None:
         """Remember the time now."""
         self._time = time.perf_counter()
 
@@ -71,7 +73,7 @@ class Event:
     def synchronize(self) -> None:
         """Nothing to wait for."""
 
-    def wait(self, stream: Any = None) -> None:
+    def wait(self, stream: object = None) -> None:
         """Nothing to wait for."""
 
     def elapsed_time(self, end_event: Event) -> float:
@@ -98,7 +100,7 @@ class Stream:
     >>> pyqref.cuda.current_stream().synchronize()
     """
 
-    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
+    def __init__(self, device: Device = None, priority: int = 0, **kwargs: Any) -> None:
         self.priority = priority
 
     def synchronize(self) -> None:
@@ -124,7 +126,7 @@ class Stream:
 _STREAM = Stream()
 
 
-def current_stream(device: Any = None) -> Stream:
+def current_stream(device: Device = None) -> Stream:
     """The one stream.
 
     Examples
@@ -136,7 +138,7 @@ def current_stream(device: Any = None) -> Stream:
     return _STREAM
 
 
-def default_stream(device: Any = None) -> Stream:
+def default_stream(device: Device = None) -> Stream:
     """The one stream.
 
     Examples

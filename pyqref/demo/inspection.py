@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 import pyqref
 from pyqref import Tensor, nn
+from pyqref._typing import AnyModule
 from pyqref.measure import channel_error, layer_outputs, layer_sqnr
 from pyqref.quantization import HistogramObserver, MinMaxObserver, MovingAverageMinMaxObserver
 
@@ -36,7 +38,7 @@ def layer_errors(reference: nn.Module, quantized: nn.Module, images: Tensor) -> 
     return {name: ratios[name] for name in DigitCNN.LAYERS}
 
 
-def chosen_range(observer: nn.Module) -> tuple[float, float]:
+def chosen_range(observer: AnyModule) -> tuple[float, float]:
     """The interval of real numbers that an observer's integers 0..255 stand for."""
     scale, zero_point = (float(each) for each in observer.calculate_qparams())
     return (0 - zero_point) * scale, (255 - zero_point) * scale
@@ -67,7 +69,8 @@ def channel_errors(reference: nn.Module, quantized: nn.Module, layer: str) -> Ar
         Name of a convolution or linear layer.
     """
     exact = convolution(reference.get_submodule(layer)).weight
-    return channel_error(exact, quantized.get_submodule(layer).weight())
+    layer_of_integers: Any = quantized.get_submodule(layer)
+    return channel_error(exact, layer_of_integers.weight())
 
 
 def readings(images: Tensor, labels: Tensor, exact: Array, rounded: Array) -> list[Reading]:

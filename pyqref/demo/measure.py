@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pyqref
 from pyqref import Tensor, nn
@@ -42,7 +41,7 @@ def tensor_bytes(tensor: Tensor) -> int:
     return size + 8 + 8  # one scale (double) and one zero point (int64)
 
 
-def tensors_in(value: Any) -> Iterator[Tensor]:
+def tensors_in(value: object) -> Iterator[Tensor]:
     """Every tensor in nested dicts, lists and tuples; other values are passed over."""
     if isinstance(value, Tensor):
         yield value

@@ -35,7 +35,7 @@ def write_numbers(findings: Findings, folder: Path) -> None:
     (folder / "results.json").write_text(text + "\n", encoding="utf-8")
 
 
-def finite(value: Any) -> Any:
+def finite(value: object) -> Any:
     """The same nested value with None for infinities and not-a-number."""
     if isinstance(value, dict):
         return {key: finite(each) for key, each in value.items()}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from .._typing import Tensor
+
 __all__ = [
     "all_gather",
     "all_reduce",
@@ -26,7 +28,7 @@ def _no_group(name: str) -> NoReturn:
     raise ValueError(f"distributed.{name}: there is no process group: {_ADVICE}")
 
 
-def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> None:
+def init_process_group(backend: str | None = None, *args: object, **kwargs: Any) -> None:
     """Refused: pyqref runs in one process.
 
     Examples
@@ -40,7 +42,7 @@ def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> None:
     _no_group("init_process_group")
 
 
-def destroy_process_group(group: Any = None) -> None:
+def destroy_process_group(group: object = None) -> None:
     """Refused: there is no group.
 
     Examples
@@ -54,7 +56,7 @@ def destroy_process_group(group: Any = None) -> None:
     _no_group("destroy_process_group")
 
 
-def get_rank(group: Any = None) -> int:
+def get_rank(group: object = None) -> int:
     """Refused: there is no group.
 
     Examples
@@ -68,7 +70,7 @@ def get_rank(group: Any = None) -> int:
     _no_group("get_rank")
 
 
-def get_world_size(group: Any = None) -> int:
+def get_world_size(group: object = None) -> int:
     """Refused: there is no group.
 
     Examples
@@ -82,7 +84,7 @@ def get_world_size(group: Any = None) -> int:
     _no_group("get_world_size")
 
 
-def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> None:
+def barrier(group: object = None, async_op: bool = False, device_ids: object = None) -> None:
     """Refused: there is no group.
 
     Examples
@@ -96,7 +98,9 @@ def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -
     _no_group("barrier")
 
 
-def all_reduce(tensor: Any, op: Any = None, group: Any = None, async_op: bool = False) -> None:
+def all_reduce(
+    tensor: Tensor, op: object = None, group: object = None, async_op: bool = False
+) -> None:
     """Refused: there is no group.
 
     Examples
@@ -110,7 +114,9 @@ def all_reduce(tensor: Any, op: Any = None, group: Any = None, async_op: bool = 
     _no_group("all_reduce")
 
 
-def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool = False) -> None:
+def all_gather(
+    tensor_list: object, tensor: Tensor, group: object = None, async_op: bool = False
+) -> None:
     """Refused: there is no group.
 
     Examples
@@ -124,7 +130,9 @@ def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool 
     _no_group("all_gather")
 
 
-def broadcast(tensor: Any, src: Any = None, group: Any = None, async_op: bool = False) -> None:
+def broadcast(
+    tensor: Tensor, src: int | None = None, group: object = None, async_op: bool = False
+) -> None:
     """Refused: there is no group.
 
     Examples
@@ -139,7 +147,11 @@ def broadcast(tensor: Any, src: Any = None, group: Any = None, async_op: bool = 
 
 
 def reduce(
-    tensor: Any, dst: Any = None, op: Any = None, group: Any = None, async_op: bool = False
+    tensor: Tensor,
+    dst: int | None = None,
+    op: object = None,
+    group: object = None,
+    async_op: bool = False,
 ) -> None:
     """Refused: there is no group.
 

@@ -116,7 +116,7 @@ def then(operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Form:
     name = name.lower().replace("_", "")
     if "leakyrelu" in name:
         if isinstance(operation, Module):
-            slope = operation.negative_slope
+            slope: Any = operation.negative_slope
         else:
             slope = _bound(operation, args, kwargs).get("negative_slope", 0.01)
         return lambda y: F.leaky_relu(y, slope)

@@ -169,12 +169,10 @@ def _steps_without_weight(
 
 def _has_several(what: Any) -> bool:
     """Whether it is a dynamic layer of several weights, such as an LSTM."""
-    return (
-        isinstance(what, Module)
-        and _is_dynamic(what)
-        and hasattr(what, "_weight_bias")
-        and (isinstance(what._weight_bias(), dict))
-    )
+    if not isinstance(what, Module) or not _is_dynamic(what):
+        return False
+    weights: Any = getattr(what, "_weight_bias", None)
+    return weights is not None and isinstance(weights(), dict)
 
 
 def _steps_of_several(call: Call, args: Any, kwargs: Any, theirs: Seen) -> Any:

@@ -30,7 +30,7 @@ PH = _Placeholder()
 
 
 @has_side_effect
-def check_specialized(value: Any, expected: Any, name: str) -> Any:
+def check_specialized(value: bool, expected: bool, name: str) -> Any:
     """Raise unless a graph made for one value of an argument is called with that value.
 
     If the graph is traced again, the check becomes a node of the new one.
@@ -111,7 +111,7 @@ def arguments_of_root(
     return all_positional(own, len(args)), args
 
 
-def annotation(kind: Any) -> Any:
+def annotation(kind: str | type[Any] | None) -> Any:
     """An annotation; None where there is none, or where it says nothing."""
     return None if kind in (inspect.Signature.empty, Any, "Any", None) else kind
 

@@ -67,7 +67,7 @@ class _Globals:
         if root != "builtins":
             self.objects[root] = __import__(root)
 
-    def name(self, value: Any, hint: str) -> str:
+    def name(self, value: Callable[..., Any], hint: str) -> str:
         """The name under which the code can use an object."""
         public = importable(value)
         if public is not None:

@@ -6,8 +6,8 @@ import html
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
+from .._typing import GraphModule
 from .picture import Arrow, Box, EdgeLabel, Label, Picture, picture
 from .styles import LEGEND, STYLES, Paper, paper
 
@@ -83,7 +83,7 @@ class GraphDrawing:
 
 
 def draw(
-    graph_module: Any,
+    graph_module: GraphModule,
     title: str | None = None,
     *,
     node_label: Label | None = None,

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from .._insides.stack import caller
+from .._typing import Node
 
 __all__ = ["SourceLine", "TraceError", "explain", "user_line"]
 
@@ -101,7 +102,7 @@ Ways out:
   - {rewrite}."""
 
 
-def explain(what: str, node: Any, rewrite: str, scope: Any = None) -> TraceError:
+def explain(what: str, node: Node, rewrite: str, scope: Any = None) -> TraceError:
     """The error for a value that was asked for.
 
     Parameters

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from .._typing import Module
 from .code import PythonCode, TransformCode, generate
 from .lint import check, reaches
 from .naming import Namespace, node_name
@@ -79,7 +80,9 @@ class Graph:
     Source: documentation of ``torch.fx.Graph``.
     """
 
-    def __init__(self, owning_module: Any = None, tracer_cls: Any = None) -> None:
+    def __init__(
+        self, owning_module: Module | None = None, tracer_cls: type[Any] | None = None
+    ) -> None:
         self.owning_module = owning_module
         self._tracer_cls = tracer_cls
         self._root = Node(self, "", "placeholder", "")
@@ -100,7 +103,7 @@ class Graph:
             raise RuntimeError("the graph has no output; add one with graph.output(value)")
         return last
 
-    def find_nodes(self, *, op: str, target: Any = None, sort: bool = True) -> list[Node]:
+    def find_nodes(self, *, op: str, target: object = None, sort: bool = True) -> list[Node]:
         """The nodes of an opcode, and with a target if one is given, in order."""
         return [
             node
@@ -122,11 +125,11 @@ class Graph:
     def create_node(
         self,
         op: str,
-        target: Any,
+        target: object,
         args: tuple[Any, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
         name: str | None = None,
-        type_expr: Any = None,
+        type_expr: object = None,
     ) -> Node:
         """Insert a node at the present place of insertion, the end by default.
 
@@ -152,13 +155,16 @@ class Graph:
         return node
 
     def placeholder(
-        self, name: str, type_expr: Any = None, default_value: Any = inspect.Signature.empty
+        self,
+        name: str,
+        type_expr: object = None,
+        default_value: type[Any] = inspect.Signature.empty,
     ) -> Node:
         """An input; ``*name`` and ``**name`` take the remaining arguments."""
         args = () if default_value is inspect.Signature.empty else (default_value,)
         return self.create_node("placeholder", name, args, type_expr=type_expr)
 
-    def get_attr(self, qualified_name: str, type_expr: Any = None) -> Node:
+    def get_attr(self, qualified_name: str, type_expr: object = None) -> Node:
         """Fetch an attribute of the module, such as ``"layer.weight"``."""
         if self.owning_module is not None and not reaches(self.owning_module, qualified_name):
             warnings.warn(
@@ -173,7 +179,7 @@ class Graph:
         module_name: str,
         args: tuple[Any, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
-        type_expr: Any = None,
+        type_expr: object = None,
     ) -> Node:
         """Call a submodule by its path."""
         if self.owning_module is not None and not reaches(self.owning_module, module_name):
@@ -189,7 +195,7 @@ class Graph:
         method_name: str,
         args: tuple[Any, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
-        type_expr: Any = None,
+        type_expr: object = None,
     ) -> Node:
         """Call a method of the first argument."""
         return self.create_node("call_method", method_name, args, kwargs, type_expr=type_expr)
@@ -199,13 +205,13 @@ class Graph:
         the_function: Callable[..., Any],
         args: tuple[Any, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
-        type_expr: Any = None,
+        type_expr: object = None,
         name: str | None = None,
     ) -> Node:
         """Call a function."""
         return self.create_node("call_function", the_function, args, kwargs, name, type_expr)
 
-    def output(self, result: Any, type_expr: Any = None) -> Node:
+    def output(self, result: Sequence[Node] | Node, type_expr: object = None) -> Node:
         """The result: a node or nested tuples, lists and dicts of nodes."""
         return self.create_node("output", "output", (result,), type_expr=type_expr)
 

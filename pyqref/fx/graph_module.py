@@ -139,7 +139,7 @@ class GraphModule(Module):
 
     # Submodules
 
-    def add_submodule(self, target: str, m: Any) -> bool:
+    def add_submodule(self, target: str, m: Module) -> bool:
         """Install a module under a path, making empty modules on the way.
 
         Returns
@@ -208,7 +208,7 @@ class GraphModule(Module):
     def __copy__(self) -> GraphModule:
         return GraphModule(self, copy.deepcopy(self.graph), type(self).__name__)
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: object) -> Any:
         raise TypeError(
             "a GraphModule is not pickled: save its state_dict(), trace the model again "
             "and load_state_dict()"

@@ -126,14 +126,14 @@ class Intercepted:
         return stand_in.record_function(self.function, args, kwargs)
 
 
-def plain(function: Any) -> Any:
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with its own code, for looking at its signature or text."""
     with _lock:
         found = next((each for each in _installed if each.function is function), None)
     return function if found is None else found.plain
 
 
-def find_stand_in(value: Any) -> StandIn | None:
+def find_stand_in(value: object) -> StandIn | None:
     """The first stand-in in nested tuples, lists, dicts and slices."""
     if isinstance(value, StandIn):
         return value

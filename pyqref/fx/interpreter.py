@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from .._typing import AnyModule, Tensor
 from ..nn.modules.module import Module
 from .graph import Graph
 from .node import Node, map_arg
@@ -47,7 +48,7 @@ class Interpreter:
     """
 
     def __init__(
-        self, module: Any, garbage_collect_values: bool = True, graph: Graph | None = None
+        self, module: AnyModule, garbage_collect_values: bool = True, graph: Graph | None = None
     ) -> None:
         self.module = module
         self.submodules = dict(module.named_modules()) if isinstance(module, Module) else {}
@@ -66,7 +67,7 @@ class Interpreter:
 
     def run(
         self,
-        *args: Any,
+        *args: Tensor,
         initial_env: dict[Node, Any] | None = None,
         enable_io_processing: bool = True,
     ) -> Any:
@@ -153,7 +154,9 @@ class Interpreter:
         """An attribute of the module."""
         return self.fetch_attr(target)
 
-    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call_function(
+        self, target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Tensor:
         """What a function returns."""
         return target(*args, **kwargs)
 
@@ -162,7 +165,7 @@ class Interpreter:
         own, *others = args
         return getattr(own, target)(*others, **kwargs)
 
-    def call_module(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call_module(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         """What a submodule returns."""
         return self.fetch_attr(target)(*args, **kwargs)
 

@@ -75,6 +75,6 @@ def _at(module: Any, path: str) -> Any:
     return module
 
 
-def reaches(module: Any, path: str) -> bool:
+def reaches(module: Module, path: str) -> bool:
     """Whether a module has something at a path."""
     return _at(module, path) is not _NOTHING

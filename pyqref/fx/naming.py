@@ -7,6 +7,7 @@ import keyword
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -70,7 +71,7 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()
 
 
-def node_name(target: Any) -> str:
+def node_name(target: object) -> str:
     """What a node is called after, before numbers are added."""
     name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
     if len(name) > 4 and name.startswith("__") and name.endswith("__"):
@@ -78,7 +79,7 @@ def node_name(target: Any) -> str:
     return snake_case(name)
 
 
-def qualified_name(function: Any) -> str:
+def qualified_name(function: Callable[..., Any]) -> str:
     """The dotted name under which users find a function or class.
 
     Examples
@@ -113,7 +114,7 @@ def _public_places(module: str) -> list[ModuleType]:
     return [sys.modules[name] for name in names if name in sys.modules]
 
 
-def importable(function: Any) -> str | None:
+def importable(function: Callable[..., Any]) -> str | None:
     """The qualified name if generated code can simply use it, else None."""
     name = qualified_name(function)
     root = name.split(".")[0]

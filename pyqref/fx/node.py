@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._typing import Graph
 from .immutable_collections import immutable_dict, immutable_list
 from .naming import qualified_name
 from .operator_schemas import ArgsKwargsPair, normalize_function, normalize_module
@@ -39,7 +40,7 @@ OPCODES = (
 )
 
 
-def map_aggregate(value: Any, fn: Callable[[Any], Any]) -> Any:
+def map_aggregate(value: object, fn: Callable[[Any], Any]) -> Any:
     """Apply ``fn`` to the leaves of nested tuples, lists, dicts and slices.
 
     Examples
@@ -63,7 +64,7 @@ def _same_tuple(value: tuple[Any, ...], mapped: tuple[Any, ...]) -> Any:
     return type(value)(*mapped) if hasattr(value, "_fields") else type(value)(mapped)
 
 
-def map_arg(value: Any, fn: Callable[[Node], Any]) -> Any:
+def map_arg(value: object, fn: Callable[[Node], Any]) -> Any:
     """Apply ``fn`` to the nodes in nested arguments; other leaves stay.
 
     Examples
@@ -117,7 +118,7 @@ class Node:
 
     def __init__(
         self,
-        graph: Any,
+        graph: Graph,
         name: str,
         op: str,
         target: Any,
@@ -186,17 +187,17 @@ class Node:
         """The nodes among the arguments, each once, in order."""
         return list(self._inputs)
 
-    def update_arg(self, idx: int, arg: Any) -> None:
+    def update_arg(self, idx: int, arg: object) -> None:
         """Replace a positional argument."""
         args = list(self.args)
         args[idx] = arg
         self.args = tuple(args)
 
-    def update_kwarg(self, key: str, arg: Any) -> None:
+    def update_kwarg(self, key: str, arg: object) -> None:
         """Set a keyword argument."""
         self.kwargs = {**self.kwargs, key: arg}
 
-    def insert_arg(self, idx: int, arg: Any) -> None:
+    def insert_arg(self, idx: int, arg: object) -> None:
         """Insert a positional argument before index ``idx``, in [0, len(args)]."""
         if not 0 <= idx <= len(self.args):
             raise IndexError(f"idx must be in [0, {len(self.args)}], got {idx}")
@@ -386,7 +387,7 @@ def _percent(value: Any) -> str:
     return f"%{value.name}" if isinstance(value, Node) else str(value)
 
 
-def type_text(kind: Any) -> str:
+def type_text(kind: object) -> str:
     """An annotation as text."""
     if isinstance(kind, str):
         return kind

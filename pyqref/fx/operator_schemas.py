@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from pyqref._typing import AnyModule
+
 __all__ = ["ArgsKwargsPair", "normalize_function", "normalize_module"]
 
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -30,8 +32,8 @@ def normalize_function(
     target: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any] | None = None,
-    arg_types: Any = None,
-    kwarg_types: Any = None,
+    arg_types: object = None,
+    kwarg_types: object = None,
     normalize_to_only_use_kwargs: bool = False,
 ) -> ArgsKwargsPair | None:
     """The arguments of a call of ``target``, defaults included.
@@ -79,7 +81,7 @@ def normalize_function(
 
 
 def normalize_module(
-    root: Any,
+    root: AnyModule,
     target: str,
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any] | None = None,

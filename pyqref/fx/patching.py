@@ -39,7 +39,7 @@ class Patcher:
     def __init__(self) -> None:
         self._held: set[tuple[int, str]] = set()
 
-    def attribute(self, owner: type, name: str, value: Any) -> None:
+    def attribute(self, owner: type, name: str, value: Callable[..., Any]) -> None:
         """Set an attribute of a class."""
 
         def put(each: Any) -> None:
@@ -50,7 +50,7 @@ class Patcher:
 
         self._change((id(owner), name), lambda: vars(owner).get(name, _ABSENT), value, put)
 
-    def entry(self, space: dict[str, Any], name: str, value: Any) -> None:
+    def entry(self, space: dict[str, Any], name: str, value: Callable[..., Any]) -> None:
         """Set an entry of a module's dictionary."""
 
         def put(each: Any) -> None:

@@ -119,7 +119,7 @@ class Proxy(StandIn):
             "use x.shape[0], which is recorded, or pyqref.fx.wrap('len') at the top of the file",
         )
 
-    def __contains__(self, item: Any) -> NoReturn:
+    def __contains__(self, item: object) -> NoReturn:
         raise self._explain(
             "'in' asks for the elements of a traced value",
             "write (x == item).any(), which is recorded",
@@ -147,7 +147,7 @@ class Proxy(StandIn):
         # NumPy makes arrays of its numbers; [()] makes numbers of these again.
         return getattr(self, name)(inputs[0][()] if np.ndim(inputs[0]) == 0 else inputs[0])
 
-    def __array_function__(self, func: Any, *_: Any) -> NoReturn:
+    def __array_function__(self, func: Callable[..., Any], *_: object) -> NoReturn:
         raise self._explain(f"NumPy's {func.__name__} was called with a traced value", _NOT_NUMPY)
 
     def _refuse_assignment(self, *_: Any) -> NoReturn:

@@ -10,15 +10,15 @@ value::
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+from .._typing import AnyModule
 from .node import Node
 from .notes import Note, notes_of
 
 __all__ = ["readable"]
 
 
-def readable(module: Any, indent: int = 0) -> str:
+def readable(module: AnyModule, indent: int = 0) -> str:
     """The class of a graph module as text; graph modules that it holds follow within it."""
     code = module.graph.python_code("self")
     head = next(line for line in code.src.splitlines() if line.startswith("def "))

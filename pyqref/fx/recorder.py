@@ -88,11 +88,11 @@ class TracerBase:
     def create_node(
         self,
         kind: str,
-        target: Any,
+        target: object,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         name: str | None = None,
-        type_expr: Any = None,
+        type_expr: object = None,
     ) -> Node:
         """Append a node whose arguments hold nodes and constants only."""
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
@@ -111,11 +111,11 @@ class TracerBase:
     def create_proxy(
         self,
         kind: str,
-        target: Any,
+        target: object,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         name: str | None = None,
-        type_expr: Any = None,
+        type_expr: object = None,
         proxy_factory_fn: Callable[[Node], Proxy] | None = None,
     ) -> Any:
         """Append a node whose arguments may hold proxies, and give a proxy of it."""
@@ -124,7 +124,7 @@ class TracerBase:
         )
         return (proxy_factory_fn or self.proxy)(node)
 
-    def create_arg(self, a: Any) -> Any:
+    def create_arg(self, a: object) -> Any:
         """A value as an argument of a node: proxies become nodes, constants stay.
 
         Raises

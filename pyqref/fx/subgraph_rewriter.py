@@ -42,7 +42,9 @@ class ReplacedPatterns:
     replacements: list[Node] = field(default_factory=list)
 
 
-def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Match]:
+def replace_pattern(
+    gm: GraphModule, pattern: Callable[..., Any], replacement: Callable[..., Any]
+) -> list[Match]:
     """Replace every occurrence of a pattern, none overlapping another.
 
     Parameters
@@ -80,8 +82,8 @@ def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Mat
 
 def replace_pattern_with_filters(
     gm: GraphModule,
-    pattern: Any,
-    replacement: Any = None,
+    pattern: Callable[..., Any],
+    replacement: Callable[..., Any] | None = None,
     match_filters: Sequence[Callable[[InternalMatch, Graph, Graph], bool]] | None = None,
     ignore_literals: bool = False,
     replacement_callback: Callable[[InternalMatch, Graph, Graph], Any] | None = None,

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Node, Tensor
 from ..nn.modules.container import Sequential
 from ..nn.modules.hooks import CallsHooks
 from ..nn.modules.members import Members
@@ -161,7 +162,7 @@ class Tracer(TracerBase):
             return None
         return lambda node: ParameterProxy(self, node, path, parameter)
 
-    def path_of_module(self, mod: Any) -> str:
+    def path_of_module(self, mod: Module) -> str:
         """The path of a submodule of the root.
 
         Raises
@@ -180,7 +181,7 @@ class Tracer(TracerBase):
             f"{type(self.root).__name__}; assign it to an attribute in __init__"
         )
 
-    def create_constant(self, a: Any) -> Any:
+    def create_constant(self, a: Tensor) -> Node:
         """A parameter, buffer or other tensor, or a module, as the node that fetches it."""
         if isinstance(a, np.ndarray):
             a = wrap(a)

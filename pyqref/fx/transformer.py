@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from .._typing import AnyModule, Module
 from .graph import Graph
 from .graph_module import GraphModule
 from .interpreter import Interpreter
@@ -15,13 +17,13 @@ __all__ = ["Transformer"]
 
 
 class _TransformerTracer(Tracer):
-    def __init__(self, graph: Graph, module: Any) -> None:
+    def __init__(self, graph: Graph, module: Module) -> None:
         super().__init__()
         self.graph = graph
         self.root = module
         self._tensor_paths: dict[int, str] = {}
 
-    def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
+    def is_leaf_module(self, m: AnyModule, module_qualified_name: str) -> bool:
         return True
 
 
@@ -69,7 +71,9 @@ class Transformer(Interpreter):
         """A node that calls the submodule."""
         return self.tracer.create_proxy("call_module", target, args, kwargs)
 
-    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call_function(
+        self, target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         """A node that calls the function."""
         return self.tracer.create_proxy("call_function", target, args, kwargs)
 

@@ -19,7 +19,7 @@ _NARROW = ("torch.bfloat16", "torch.float8")
 _WITH_BIAS = tuple(f"{kind}PackedParamsBase" for kind in ("Linear", "Conv1d", "Conv2d", "Conv3d"))
 
 
-def is_torch(value: Any, name: str) -> bool:
+def is_torch(value: object, name: str) -> bool:
     """Whether ``value`` is an instance of the class ``torch.<name>``.
 
     Examples
@@ -33,7 +33,7 @@ def is_torch(value: Any, name: str) -> bool:
     )
 
 
-def named_constant(value: Any) -> Any:
+def named_constant(value: object) -> Any:
     """The dtype, quantization scheme, memory format or layout of the same name.
 
     Raises
@@ -51,7 +51,7 @@ def named_constant(value: Any) -> Any:
     return found
 
 
-def to_value(value: Any) -> Any:
+def to_value(value: object) -> Any:
     """The same value, with its own memory, as this package has it.
 
     Parameters

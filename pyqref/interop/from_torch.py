@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyqref import nn
+from pyqref._typing import Module
 from pyqref.tensor import Parameter, get_rng_state, set_rng_state
 
 from .arrays import is_torch, is_wider, to_value
@@ -26,7 +27,7 @@ from .translation import Translation
 __all__ = ["from_torch"]
 
 
-def from_torch(module: Any) -> Any:
+def from_torch(module: Module) -> Any:
     """Make a model of this package from a model of ``torch``: float, prepared or quantized.
 
     Layers become the layers of the same name, containers are rebuilt child by child. Modules
@@ -135,7 +136,7 @@ class _Conversion:
         self.running = False
         self.objects = Translation(self.attribute_module, self.tensor, STATIC)
 
-    def convert(self, source: Any, path: str) -> Any:
+    def convert(self, source: object, path: str) -> Any:
         """The twin of a module; the same one each time it is met."""
         if source is None:
             return None
@@ -146,7 +147,7 @@ class _Conversion:
             self.modules[id(source)] = self.twin(plain, path)
         return self.modules[id(source)]
 
-    def twin(self, source: Any, path: str) -> Any:
+    def twin(self, source: object, path: str) -> Any:
         """A new twin, with its state."""
         count = len(self.problems)
         self.check(source, path)
@@ -204,7 +205,7 @@ class _Conversion:
             traced.add_module(name, child)
         return traced
 
-    def attribute_module(self, source: Any) -> Any:
+    def attribute_module(self, source: object) -> Any:
         """The twin of a module that is met as an attribute."""
         return self.convert(source, f"({type(source).__name__})")
 

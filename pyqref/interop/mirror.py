@@ -30,7 +30,7 @@ _AT_ONCE = ("__orig_bases__", "__slots__")
 class _Code(Translation):
     """Translates functions and classes."""
 
-    def of_class(self, cls: Any) -> Any:
+    def of_class(self, cls: type[Any]) -> Any:
         """The class with the same methods for this package; itself, if it is no user's."""
         return _mirrored(self, cls)
 
@@ -91,7 +91,7 @@ class ClassReference(NamedTuple):
         base: Any = next((b for b in cls.__mro__ if b in (dict, list, set)), object)
         return base.__new__(cls)
 
-    def __deepcopy__(self, memo: Any) -> ClassReference:
+    def __deepcopy__(self, memo: object) -> ClassReference:
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, str]]:

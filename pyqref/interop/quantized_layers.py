@@ -40,7 +40,7 @@ _SETTINGS = (
 )
 
 
-def holds_its_state(source: Any) -> bool:
+def holds_its_state(source: object) -> bool:
     """Whether a quantized layer of ``torch`` is taken over whole, by its state dict."""
     cls = type(source)
     whole = cls.__module__.startswith(_LEAVES) and cls.__name__ not in _TREES

@@ -8,6 +8,7 @@ from typing import Any
 
 from pyqref import nn
 
+from .._typing import AnyModule
 from .layers import layer_class, make_layer
 from .torch_names import is_absent
 from .translation import Translation
@@ -15,7 +16,7 @@ from .translation import Translation
 __all__ = ["add_attributes", "add_hooks", "mirrored_module", "without_reparametrization"]
 
 
-def mirrored_module(source: Any, objects: Translation) -> Any:
+def mirrored_module(source: object, objects: Translation) -> Any:
     """A module of the mirrored class, empty but for what the layer that it extends needs.
 
     Parameters
@@ -48,7 +49,7 @@ def mirrored_module(source: Any, objects: Translation) -> Any:
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
 
-def add_attributes(source: Any, twin: Any, objects: Translation) -> None:
+def add_attributes(source: object, twin: AnyModule, objects: Translation) -> None:
     """Give a twin the plain attributes of the original, but for those that it has already.
 
     Parameters
@@ -66,7 +67,7 @@ def add_attributes(source: Any, twin: Any, objects: Translation) -> None:
             twin.__dict__[name] = objects.value(value)
 
 
-def add_hooks(source: Any, twin: Any, objects: Translation) -> None:
+def add_hooks(source: Any, twin: AnyModule, objects: Translation) -> None:
     """Give a twin the forward hooks of the original.
 
     Parameters

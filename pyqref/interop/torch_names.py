@@ -49,7 +49,7 @@ _OWN: dict[str, Any] = {
 class Absent(type):
     """Class of stand-ins for what is not here: using one says so, comparing one does not."""
 
-    def __call__(cls, *_: Any, **__: Any) -> Any:
+    def __call__(cls, *_: int, **__: Any) -> Any:
         frame = caller()
         place = f" ({frame.f_code.co_filename}:{frame.f_lineno} calls it)" if frame else ""
         remedy = advice(cls.__qualname__.removeprefix("torch."))
@@ -66,7 +66,7 @@ class Absent(type):
         return f"<{cls.__qualname__}, which is not here>"
 
 
-def absent(name: str) -> Any:
+def absent(name: str) -> type[Any]:
     """A stand-in for the name of ``torch`` that is not here.
 
     Examples
@@ -82,7 +82,7 @@ def absent(name: str) -> Any:
     return Absent(name.rpartition(".")[2], (), {"__qualname__": name})
 
 
-def is_absent(value: Any) -> bool:
+def is_absent(value: object) -> bool:
     """Whether a value is such a stand-in."""
     return isinstance(value, Absent)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from pyqref._typing import AnyModule, Node
 from pyqref.dtypes import device
 from pyqref.tensor import Tensor
 
@@ -33,7 +34,7 @@ Programs = dict[tuple[frozenset[str], bool], Program | str]
 
 
 def trace_module(
-    module: Any, problem: Callable[[TypeError], None]
+    module: AnyModule, problem: Callable[[TypeError], None]
 ) -> tuple[inspect.Signature, Programs]:
     """Record the forward of one module; its submodules are steps, not looked into.
 
@@ -216,7 +217,7 @@ def _step(
     return Step(node.name, kind, target, args, kwargs, forget)
 
 
-def line_of(node: Any) -> str:
+def line_of(node: Node) -> str:
     """Where the code of the user made a node, in parentheses; nothing if that is not known."""
     trace = (node.stack_trace or "").strip().splitlines()
     places = [_PLACE.match(each.strip()) for each in trace]

@@ -59,7 +59,7 @@ class Step:
     kwargs: Mapping[str, Any] = None  # type: ignore[assignment]
     forget: tuple[str, ...] = ()
 
-    def run(self, module: Module, results: Mapping[str, Any]) -> Any:
+    def run(self, module: Module, results: Mapping[str, Any]) -> int:
         """The result, given those of the steps before."""
         args = substitute(self.args, results)
         kwargs = substitute(dict(self.kwargs or {}), results)
@@ -84,7 +84,7 @@ class Step:
         parts = (self.name, self.kind, target, self.args, dict(self.kwargs or {}), self.forget)
         return _step, parts
 
-    def __deepcopy__(self, memo: Any) -> Step:
+    def __deepcopy__(self, memo: object) -> Step:
         return self
 
     def __str__(self) -> str:
@@ -117,7 +117,7 @@ class Program:
     steps: tuple[Step, ...]
     output: Any
 
-    def run(self, module: Module, inputs: Mapping[str, Any]) -> Any:
+    def run(self, module: Module, inputs: Mapping[str, Any]) -> int:
         """The output, given the inputs by name."""
         results = dict(inputs)
         for step in self.steps:
@@ -163,7 +163,7 @@ class Traced(Module):
     42
     """
 
-    def __new__(cls, name: str = "", signature: Any = None, *_: Any, **__: Any) -> Self:
+    def __new__(cls, name: str = "", signature: Any = None, *_: object, **__: Any) -> Self:
         # Each has a class of its own, which carries its forward.
         members = {"forward": forward_with(signature, name), "__module__": cls.__module__}
         made: Self = object.__new__(type(name, (cls,), members))
@@ -206,7 +206,7 @@ class Traced(Module):
             return False
         return (bool(value) if isinstance(default, bool) else value) is not default
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: object) -> Any:
         return _again, (self._name, self._signature), self.__getstate__()
 
 
@@ -224,7 +224,7 @@ def _called(function: Any, args: Any, kwargs: Any) -> Any:
     return function(*args, **kwargs)
 
 
-def substitute(value: Any, results: Mapping[str, Any]) -> Any:
+def substitute(value: object, results: Mapping[str, Any]) -> Any:
     """``value`` with every :class:`Result` replaced by what it stands for."""
     if isinstance(value, Result):
         return results[value.name]

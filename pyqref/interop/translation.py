@@ -32,7 +32,7 @@ _LISTS = (list, set, frozenset)
 _DICTS = (dict, OrderedDict, defaultdict)
 
 
-def root_of(value: Any) -> str:
+def root_of(value: object) -> str:
     """The top package in which a class or function stands."""
     return str(getattr(value, "__module__", None) or "").split(".")[0]
 
@@ -55,7 +55,7 @@ def _uses_torch(root: str) -> bool:
     )
 
 
-def is_users(value: Any) -> bool:
+def is_users(value: object) -> bool:
     """Whether a class or function stands in code that is written for ``torch``."""
     root = root_of(value)
     return root != "torch" and _uses_torch(root)
@@ -128,7 +128,7 @@ class Translation:
         #: By the identity of the original, which is kept alive.
         self.known: dict[int, tuple[Any, Any]] = {}
 
-    def value(self, value: Any) -> Any:
+    def value(self, value: object) -> Any:
         """The same object for this package; itself, if it has nothing to do with ``torch``."""
         if isinstance(value, _PLAIN):
             return value
@@ -138,7 +138,7 @@ class Translation:
             return self.code.of_code(value)
         return self.of_object(value)
 
-    def keep(self, value: Any, made: Any) -> Any:
+    def keep(self, value: object, made: object) -> Any:
         """Remember what became of an object."""
         self.known[id(value)] = (value, made)
         return made
@@ -176,7 +176,7 @@ class Translation:
             return value
         return self.of_function(value)
 
-    def of_class(self, cls: Any) -> Any:
+    def of_class(self, cls: type[Any]) -> Any:
         """Translate a class: see :mod:`.mirror`."""
         raise NotImplementedError
 
@@ -278,7 +278,7 @@ class Translation:
             return self.keep(value, MappingProxyType(self.value(dict(value))))
         return self.of_other(value)
 
-    def of_other(self, value: Any) -> Any:
+    def of_other(self, value: object) -> Any:
         """Translate a callable of Python's own kinds, or an instance of a class of the user."""
         if isinstance(value, MethodType):
             return MethodType(self.value(value.__func__), self.value(value.__self__))
@@ -319,7 +319,7 @@ class Translation:
         return made
 
 
-def is_torch_owner(owner: Any) -> bool:
+def is_torch_owner(owner: object) -> bool:
     """Whether a builtin is bound to a class or module of ``torch``."""
     name = (
         owner.__name__

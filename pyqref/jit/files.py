@@ -27,7 +27,7 @@ _VERSION = "1"
 _EXTRA = "extra file: "
 
 
-def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
+def save(m: Module, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
     """Write a scripted or traced model, structure and tensors, to a safetensors file.
 
     The file names the classes of the modules; no code lies in it. Integers of quantized weights
@@ -86,7 +86,7 @@ def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
 
 def load(
     f: Any,
-    map_location: Any = None,
+    map_location: object = None,
     _extra_files: dict[str, Any] | None = None,
     _restore_shapes: bool = False,
     *,

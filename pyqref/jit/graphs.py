@@ -76,7 +76,7 @@ def _described(value: Any, path: tuple[Any, ...], flatten: Callable[..., Any]) -
 
 
 def graph_from(
-    nodes: Any, build: Callable[[Any], Any], given: Mapping[str, Any], root: Module
+    nodes: object, build: Callable[[Any], Any], given: Mapping[str, Any], root: Module
 ) -> Graph:
     """The graph that :func:`describe_graph` described.
 

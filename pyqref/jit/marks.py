@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 __all__ = [
@@ -67,7 +67,7 @@ def export(fn: Callable[..., Any]) -> Callable[..., Any]:
     return fn
 
 
-def ignore(drop: Any = False, **kwargs: Any) -> Any:
+def ignore(drop: bool | Callable[..., Any] = False, **kwargs: Any) -> Callable[..., Any]:
     """The function itself: all code is Python. A decorator, with or without arguments.
 
     Examples
@@ -121,7 +121,7 @@ def script_method(fn: Callable[..., Any]) -> Callable[..., Any]:
     return fn
 
 
-def interface(obj: Any) -> Any:
+def interface(obj: type[Any]) -> type[Any]:
     """The class itself.
 
     Examples
@@ -137,7 +137,7 @@ def interface(obj: Any) -> Any:
     return obj
 
 
-def annotate(the_type: Any, the_value: Any) -> Any:
+def annotate(the_type: type[Any], the_value: object) -> Any:
     """``the_value``; a compiler would take it for one of ``the_type``.
 
     Examples
@@ -149,7 +149,7 @@ def annotate(the_type: Any, the_value: Any) -> Any:
     return the_value
 
 
-def isinstance_(obj: Any, target_type: Any) -> bool:
+def isinstance_(obj: Sequence[int], target_type: object) -> bool:
     """Python's ``isinstance``, which scripts reach as ``jit.isinstance``.
 
     A type with parameters, as ``List[int]``, is looked at without them.

@@ -19,7 +19,7 @@ from ..ops.quantized.packed_conv import PackedConv, PackedConvTranspose
 __all__ = ["describe_packed", "packed_from"]
 
 
-def describe_packed(packed: Any) -> dict[str, Any] | None:
+def describe_packed(packed: object) -> dict[str, Any] | None:
     """What a packed weight is made of; None if it is none."""
     if isinstance(packed, PackedProjections):
         return {
@@ -33,7 +33,7 @@ def describe_packed(packed: Any) -> dict[str, Any] | None:
         return {"kind": "linear_float16", "weight": packed.weight, "bias": packed.bias_tensor}
     if not isinstance(packed, (PackedLinear, PackedConv)):
         return None
-    described = {
+    described: dict[str, Any] = {
         "weight": packed.weight,
         "bias": packed.bias_tensor,
         "engine": packed.engine,
@@ -53,7 +53,7 @@ def describe_packed(packed: Any) -> dict[str, Any] | None:
     return {"kind": "conv", **described}
 
 
-def packed_from(described: Any) -> Any:
+def packed_from(described: object) -> Any:
     """The packed weight that :func:`describe_packed` took apart; every value is checked.
 
     Raises

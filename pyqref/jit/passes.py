@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .._typing import Module
 from .script_module import RecursiveScriptModule, ScriptModule, copied
 
 __all__ = [
@@ -25,7 +26,7 @@ def freeze(
     preserved_attrs: list[str] | None = None,
     optimize_numerics: bool = True,
     preserve_parameters: bool = False,
-) -> Any:
+) -> Module:
     """A copy of a scripted model in evaluation mode, whose parameters want no gradients.
 
     ``torch`` writes parameters into the compiled program; here they stay parameters.
@@ -57,7 +58,7 @@ def freeze(
     return RecursiveScriptModule(frozen)
 
 
-def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
+def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Module:
     """A copy as :func:`freeze` makes; one that is in training mode is copied in evaluation mode.
 
     Examples
@@ -74,7 +75,7 @@ def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> 
 
 
 def run_frozen_optimizations(
-    mod: Any, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
+    mod: Module, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
 ) -> None:
     """Nothing is compiled, so nothing is left to do.
 
@@ -122,7 +123,7 @@ def onednn_fusion_enabled() -> bool:
     return _Fusion.onednn
 
 
-def set_fusion_strategy(strategy: Any) -> list[tuple[str, int]]:
+def set_fusion_strategy(strategy: object) -> list[tuple[str, int]]:
     """Nothing is fused by a compiler; returns the strategy before, which is none.
 
     Examples

@@ -12,6 +12,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .._typing import Tensor
 from ..nn.modules.module import Module
 from ..tensor.base import TensorBase
 
@@ -101,7 +102,7 @@ class RecursiveScriptModule(ScriptModule):
         self.__dict__["_model"] = model
         self.__dict__["original_name"] = type(model).__name__
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """The model's ``forward``."""
         return self._model.forward(*args, **kwargs)
 
@@ -135,7 +136,7 @@ class RecursiveScriptModule(ScriptModule):
             return getattr(model, name)
         return super().__getattr__(name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         setattr(self._model, name, value)
 
     def __delattr__(self, name: str) -> None:
@@ -150,10 +151,10 @@ class RecursiveScriptModule(ScriptModule):
     def __iter__(self) -> Iterator[Any]:
         return iter(self._model)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int | slice) -> Module:
         return self._model[index]
 
-    def __contains__(self, key: Any) -> bool:
+    def __contains__(self, key: object) -> bool:
         return key in self._model
 
     def __bool__(self) -> bool:
@@ -206,7 +207,7 @@ class ScriptFunction:
         self.function = function
         self.name = getattr(function, "__name__", type(function).__name__)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Tensor, **kwargs: Any) -> Tensor:
         return self.function(*args, **kwargs)
 
     def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:

@@ -12,11 +12,11 @@ __all__ = ["script"]
 
 
 def script(
-    obj: Any,
-    optimize: Any = None,
+    obj: object,
+    optimize: object = None,
     _frames_up: int = 0,
-    _rcb: Any = None,
-    example_inputs: Any = None,
+    _rcb: object = None,
+    example_inputs: tuple[Any, ...] | None = None,
 ) -> Any:
     """A copy of a model that can be called, saved and loaded. Nothing is compiled.
 

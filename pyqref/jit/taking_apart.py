@@ -52,7 +52,7 @@ class ModuleFlattener(Flattener):
         self._numbers: dict[int, int] = {}
         self.left_out: list[str] = []
 
-    def flatten(self, value: Any, path: tuple[Any, ...] = ()) -> Any:
+    def flatten(self, value: object, path: tuple[Any, ...] = ()) -> Any:
         """The JSON form of ``value``, which stands at ``path``."""
         if isinstance(value, Module):
             return self._module(value, path)
@@ -181,7 +181,7 @@ class ModuleFlattener(Flattener):
             )
 
 
-def require_scripted(model: Any) -> None:
+def require_scripted(model: Module) -> None:
     """Raise unless a model has been scripted or traced."""
     if isinstance(model, ScriptModule):
         return

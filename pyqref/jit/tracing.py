@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .._typing import Tensor
 from ..nn.diagnostics import NoEffectWarning, warn
 from ..nn.modules.module import Module
 from ..tensor.base import TensorBase
@@ -90,7 +91,7 @@ def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 def trace(
     func: Any,
-    example_inputs: Any = None,
+    example_inputs: Tensor | None = None,
     optimize: Any = None,
     check_trace: bool = True,
     check_inputs: Any = None,
@@ -165,7 +166,7 @@ def trace(
     return made
 
 
-def trace_module(mod: Module, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+def trace_module(mod: Module, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> Module:
     """As :func:`trace`, after a run of each method on its example.
 
     Parameters

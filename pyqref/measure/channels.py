@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Tensor
 from ..tensor import QuantizedTensor
 from .noise import numbers
 
@@ -14,7 +15,7 @@ __all__ = ["channel_bound", "channel_error"]
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def channel_error(weight: Any, quantized: Any, *, axis: int = 0) -> Array:
+def channel_error(weight: object, quantized: object, *, axis: int = 0) -> Array:
     r"""Root mean square error of each channel, in percent of the channel's own.
 
     .. math:: 100 \sqrt{\frac{\sum_i (w_{c,i} - \hat w_{c,i})^2}{\sum_i w_{c,i}^2}}
@@ -44,7 +45,7 @@ def channel_error(weight: Any, quantized: Any, *, axis: int = 0) -> Array:
     return 100 * root_mean_square(exact - rounded) / root_mean_square(exact)
 
 
-def channel_bound(weight: Any, quantized: QuantizedTensor, *, axis: int = 0) -> Array:
+def channel_bound(weight: Tensor, quantized: QuantizedTensor, *, axis: int = 0) -> Array:
     r"""Half a step of each channel, in percent of the channel's root mean square.
 
     .. math:: 100\, \frac{s_c / 2}{\sqrt{\sum_i w_{c,i}^2 / n}}
@@ -82,7 +83,7 @@ def channel_bound(weight: Any, quantized: QuantizedTensor, *, axis: int = 0) -> 
         return 100 * (scale / 2) / spread
 
 
-def rows(weight: Any, axis: int) -> Array:
+def rows(weight: object, axis: int) -> Array:
     """The weight as `(C, n)`."""
     moved = np.moveaxis(numbers(weight), axis, 0)
     return moved.reshape(len(moved), -1)

@@ -41,7 +41,7 @@ def plain_layers(model: nn.Module) -> list[str]:
 
 
 def layer_outputs(
-    model: nn.Module, inputs: Any, layers: Sequence[str] | None = None
+    model: nn.Module, inputs: Tensor, layers: Sequence[str] | None = None
 ) -> dict[str, Array]:
     """What the modules of a model give when it runs on ``inputs``, dequantized.
 
@@ -98,7 +98,7 @@ def layer_outputs(
 def layer_sqnr(
     reference: nn.Module,
     quantized: nn.Module,
-    inputs: Any,
+    inputs: Tensor,
     layers: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """Signal to quantization noise ratio of every layer's output, in dB.

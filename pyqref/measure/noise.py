@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from .._typing import Array, Tensor
+
 __all__ = ["add_noises", "numbers", "sqnr"]
 
 
-def sqnr(reference: Any, approximation: Any) -> float:
+def sqnr(
+    reference: Sequence[float] | Array | Tensor, approximation: Sequence[float] | Array | Tensor
+) -> float:
     r"""Signal to quantization noise ratio, in dB.
 
     .. math:: 10 \log_{10} \frac{\sum_i r_i^2}{\sum_i (r_i - a_i)^2}
@@ -73,7 +77,7 @@ def add_noises(ratios: Iterable[float]) -> float:
     return -10 * math.log10(total) if total > 0 else math.inf
 
 
-def numbers(values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+def numbers(values: object) -> np.ndarray[Any, np.dtype[np.float64]]:
     """An array or tensor as float64: quantized ones dequantized, gradients left behind."""
     if hasattr(values, "detach"):
         values = values.detach()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import nn
+from .._typing import Tensor
 from ..autograd import no_grad
 from ..quantization import QConfig, QuantWrapper, convert, prepare
 from .layers import plain_layers
@@ -18,7 +19,7 @@ __all__ = ["sensitivity"]
 def sensitivity(
     model: nn.Module,
     qconfig: QConfig,
-    inputs: Any,
+    inputs: Tensor,
     *,
     calibration: Any = None,
     layers: Sequence[str] | None = None,
@@ -79,7 +80,7 @@ def sensitivity(
     return ratios
 
 
-def run(model: nn.Module, inputs: Any) -> Any:
+def run(model: nn.Module, inputs: Tensor) -> Tensor:
     """Call the model without recording gradients."""
     with no_grad():
         return model(*inputs) if isinstance(inputs, tuple) else model(inputs)

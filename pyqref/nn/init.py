@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Generator, Tensor
 from ..tensor.filling import fans_of, fills
+from .gain import calculate_gain
 
 __all__ = [
     "calculate_gain",
@@ -33,53 +35,11 @@ __all__ = [
     "zeros_",
 ]
 
-_LINEAR = (
-    "linear",
-    "conv1d",
-    "conv2d",
-    "conv3d",
-    "conv_transpose1d",
-    "conv_transpose2d",
-    "conv_transpose3d",
-    "sigmoid",
-)
-
-
-def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """By how much a nonlinearity shrinks the standard deviation, to be made up for.
-
-    Parameters
-    ----------
-    nonlinearity
-        ``linear``, ``conv*d``, ``sigmoid``: 1; ``tanh``: 5/3; ``relu``: sqrt(2);
-        ``leaky_relu``: sqrt(2 / (1 + param**2)); ``selu``: 3/4.
-    param
-        Negative slope of ``leaky_relu``, 0.01 by default.
-
-    Examples
-    --------
-    >>> from pyqref import nn
-    >>> nn.init.calculate_gain("leaky_relu", 0.2)
-    1.3867504905630728
-    """
-    if nonlinearity in _LINEAR:
-        return 1
-    if nonlinearity == "tanh":
-        return 5.0 / 3
-    if nonlinearity == "relu":
-        return math.sqrt(2.0)
-    if nonlinearity == "leaky_relu":
-        slope = 0.01 if param is None else param
-        if isinstance(slope, bool) or not isinstance(slope, int | float):
-            raise ValueError(f"negative_slope {slope} not a valid number")
-        return math.sqrt(2.0 / (1 + slope**2))
-    if nonlinearity == "selu":
-        return 3.0 / 4
-    raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
-
 
 @fills
-def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
+def uniform_(
+    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
+) -> Tensor:
     """Fill with values drawn uniformly from [a, b).
 
     Examples
@@ -93,7 +53,9 @@ def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None)
 
 
 @fills
-def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
+def normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
+) -> Tensor:
     """Fill with values drawn from the normal distribution.
 
     Examples
@@ -106,7 +68,7 @@ def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = N
 
 
 @fills
-def constant_(tensor: Any, val: float) -> Any:
+def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with ``val``.
 
     Examples
@@ -119,19 +81,19 @@ def constant_(tensor: Any, val: float) -> Any:
 
 
 @fills
-def zeros_(tensor: Any) -> Any:
+def zeros_(tensor: Tensor) -> Tensor:
     """:func:`constant_` with 0."""
     return constant_(tensor, 0.0)
 
 
 @fills
-def ones_(tensor: Any) -> Any:
+def ones_(tensor: Tensor) -> Tensor:
     """:func:`constant_` with 1."""
     return constant_(tensor, 1.0)
 
 
 @fills
-def eye_(tensor: Any) -> Any:
+def eye_(tensor: Tensor) -> Tensor:
     """Make a matrix `(rows, columns)` the identity.
 
     Examples
@@ -146,7 +108,7 @@ def eye_(tensor: Any) -> Any:
 
 
 @fills
-def dirac_(tensor: Any, groups: int = 1) -> Any:
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """Make the weight of a convolution, `(C_out, C_in, *kernel)`, pass its input on.
 
     Parameters
@@ -177,7 +139,9 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
 
 
 @fills
-def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+def xavier_uniform_(
+    tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
+) -> Tensor:
     """Uniform in [-b, b), ``b = gain * sqrt(6 / (fan_in + fan_out))`` (Glorot, Bengio 2010).
 
     Examples
@@ -194,7 +158,7 @@ def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> An
 
 
 @fills
-def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal, ``std = gain * sqrt(2 / (fan_in + fan_out))`` (Glorot, Bengio 2010).
 
     Examples
@@ -210,12 +174,12 @@ def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any
 
 @fills
 def kaiming_uniform_(
-    tensor: Any,
+    tensor: Tensor,
     a: float = 0,
     mode: str = "fan_in",
     nonlinearity: str = "leaky_relu",
-    generator: Any = None,
-) -> Any:
+    generator: Generator | None = None,
+) -> Tensor:
     """Uniform in [-b, b), ``b = gain * sqrt(3 / fan)`` (He et al. 2015).
 
     Parameters
@@ -244,12 +208,12 @@ def kaiming_uniform_(
 
 @fills
 def kaiming_normal_(
-    tensor: Any,
+    tensor: Tensor,
     a: float = 0,
     mode: str = "fan_in",
     nonlinearity: str = "leaky_relu",
-    generator: Any = None,
-) -> Any:
+    generator: Generator | None = None,
+) -> Tensor:
     """Normal, ``std = gain / sqrt(fan)``; see :func:`kaiming_uniform_`.
 
     Examples
@@ -266,13 +230,13 @@ def kaiming_normal_(
 
 @fills
 def trunc_normal_(
-    tensor: Any,
+    tensor: Tensor,
     mean: float = 0.0,
     std: float = 1.0,
     a: float = -2.0,
     b: float = 2.0,
-    generator: Any = None,
-) -> Any:
+    generator: Generator | None = None,
+) -> Tensor:
     """Normal, but within [a, b]: what falls outside is drawn again.
 
     Where more than 0.3 of the normal distribution lies within, its values are drawn and
@@ -325,7 +289,7 @@ def _reject_from_uniform(
 
 
 @fills
-def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
     """Rows (or columns, if there are more rows) of length ``gain``, at right angles.
 
     Dimensions after the first count as one (Saxe et al. 2013).
@@ -352,7 +316,9 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
 
 
 @fills
-def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
+def sparse_(
+    tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None
+) -> Tensor:
     """Normal, with a fraction ``sparsity`` of each column zero (Martens 2010).
 
     Which elements are zero is drawn from the same generator, but not as ``torch`` does.

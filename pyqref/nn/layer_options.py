@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._typing import AnyModule, Module
+
 __all__ = ["convolution_options", "embedding_options", "recurrent_options"]
 
 
-def convolution_options(conv: Any) -> dict[str, Any]:
+def convolution_options(conv: AnyModule) -> dict[str, Any]:
     """The arguments of a convolution, transposed or not.
 
     Examples
@@ -22,7 +24,7 @@ def convolution_options(conv: Any) -> dict[str, Any]:
     return _named(conv, *names) | {"bias": conv.bias is not None}
 
 
-def embedding_options(table: Any) -> dict[str, Any]:
+def embedding_options(table: AnyModule) -> dict[str, Any]:
     """The arguments of an embedding, or of a bag of embeddings, but for the weight.
 
     Examples
@@ -38,7 +40,7 @@ def embedding_options(table: Any) -> dict[str, Any]:
     )
 
 
-def recurrent_options(layers: Any) -> dict[str, Any]:
+def recurrent_options(layers: Module) -> dict[str, Any]:
     """The arguments of an LSTM or a GRU.
 
     Examples

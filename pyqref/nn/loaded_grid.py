@@ -6,6 +6,7 @@ was.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ __all__ = [
 
 
 def require_loaded_grid(
-    state_dict: Any, scale: str, zero_point: str, limits: tuple[int, int] | None
+    state_dict: Mapping[str, Any], scale: str, zero_point: str, limits: tuple[int, int] | None
 ) -> None:
     """Raise unless two entries, those that are there, are a scale and a zero point.
 
@@ -53,7 +54,7 @@ def require_loaded_grid(
         _require(fits, given, zero_point, f"an integer in [{low}, {high}]")
 
 
-def require_loaded_finite(state_dict: Any, key: str) -> None:
+def require_loaded_finite(state_dict: Mapping[str, Any], key: str) -> None:
     """Raise unless an entry, if it is there, holds neither nan nor infinity."""
     given = _array(state_dict, key)
     if given is not None:
@@ -76,7 +77,7 @@ def integers_of(dtype: Dtype) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
-def require_loaded_scale(state_dict: Any, key: str) -> None:
+def require_loaded_scale(state_dict: Mapping[str, Any], key: str) -> None:
     """Raise unless an entry, if it is there, holds scales: positive and finite numbers.
 
     Examples

@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 from .._insides.stack import caller
+from .._typing import AnyModule, Module
 from ..tensor.under_way import LayerUnderWay, set_layer_under_way
 from .modules.hooks import CallsHooks
 
@@ -22,7 +23,7 @@ _OWN_LAYERS = ("pyqref.nn.", "pyqref.quantization.")
 CALLS = frozenset({CallsHooks.__call__.__code__, CallsHooks._call_with_hooks.__code__})
 
 
-def module_path(module: Any) -> str:
+def module_path(module: AnyModule) -> str:
     """Path of ``module`` from the outermost module that is being called.
 
     Empty if ``module`` is that outermost one, or is not being called and lies nowhere
@@ -50,7 +51,7 @@ def module_path(module: Any) -> str:
     return ".".join(steps)
 
 
-def running_module() -> Any:
+def running_module() -> Module | None:
     """The innermost module that is being called; None outside of all.
 
     Examples
@@ -62,7 +63,7 @@ def running_module() -> Any:
     return running[-1] if running else None
 
 
-def describe_module(module: Any) -> str:
+def describe_module(module: AnyModule) -> str:
     """``features.0.conv (Conv2d)``, or just ``Conv2d`` if the path is empty.
 
     Examples

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._typing import Self
 from ..tensor.base import TensorBase
 from ..tensor.parameter import Parameter as Parameter
 from ..tensor.tensor import Tensor
@@ -40,8 +41,8 @@ class Buffer(metaclass=_BufferType):
 
     persistent: bool
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
-        tensor = (Tensor() if data is None else data).detach()
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Self:
+        tensor: Any = (Tensor() if data is None else data).detach()
         tensor._is_buffer = True
         tensor.persistent = persistent
         return tensor

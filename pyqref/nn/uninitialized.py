@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._typing import Device, Dtype, Self, Shape
 from ..tensor.base import leaf
 from ..tensor.creation import empty
 from ..tensor.parameter import Parameter
@@ -12,7 +13,7 @@ from ..tensor.tensor import Tensor
 __all__ = ["UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
 
-def is_lazy(param: Any) -> bool:
+def is_lazy(param: Tensor) -> bool:
     """Whether a parameter or buffer has no shape yet."""
     return isinstance(param, UninitializedTensorMixin)
 
@@ -23,7 +24,7 @@ class UninitializedTensorMixin:
     #: What it becomes.
     cls_to_become: type
 
-    def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
+    def materialize(self: Any, shape: Shape, device: Device = None, dtype: Any = None) -> None:
         """Get a shape, and become an ordinary tensor without values of its own.
 
         Parameters
@@ -79,10 +80,14 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
     cls_to_become = Parameter
 
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+    def __new__(
+        cls, requires_grad: bool = True, device: Device = None, dtype: Dtype | None = None
+    ) -> Self:
         return super().__new__(cls, empty(0, device=device, dtype=dtype), requires_grad)
 
-    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self, requires_grad: bool = True, device: Device = None, dtype: Dtype | None = None
+    ) -> None:
         Tensor.__init__(self)
 
 
@@ -102,10 +107,10 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     def __new__(
         cls,
         requires_grad: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         persistent: bool = True,
-    ) -> Any:
+    ) -> Self:
         made = leaf(cls, empty(0, device=device, dtype=dtype)._array)
         made.persistent = persistent
         made._is_buffer = True

@@ -7,7 +7,6 @@ rounded once. :func:`pointwise` carries it to integers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -192,7 +191,7 @@ def elu(
     return np.where(x > 0, x * np.float32(scale), below.astype(np.float32))
 
 
-def leaky_relu(x: FloatArray, negative_slope: Any) -> FloatArray:
+def leaky_relu(x: FloatArray, negative_slope: float) -> FloatArray:
     r"""A smaller slope below zero.
 
     Equation ``eq-leaky-relu``:

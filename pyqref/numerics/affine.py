@@ -8,10 +8,12 @@ is rounded first. Both are measured on torch 2.13, and the two differ only next 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .._typing import Array, Number
 from .rounding import clamp_to_int, fma32, round_half_even
 from .types import FloatArray, IntArray
 
@@ -41,7 +43,7 @@ def reciprocal32(scale: Any) -> Any:
         return np.float32(1) / np.float32(scale)
 
 
-def along_axis(values: Any, ndim: int, axis: int) -> np.ndarray:
+def along_axis(values: object, ndim: int, axis: int) -> np.ndarray:
     """Shape per-channel ``values`` ``(C,)`` so that they broadcast along ``axis``.
 
     Examples
@@ -55,7 +57,7 @@ def along_axis(values: Any, ndim: int, axis: int) -> np.ndarray:
 
 
 def quantize_per_tensor(
-    x: Any, scale: float, zero_point: int, quant_min: int, quant_max: int, storage: Any
+    x: Number | Array, scale: float, zero_point: int, quant_min: int, quant_max: int, storage: Any
 ) -> IntArray:
     r"""Integers that stand for ``x`` under one scale and zero point.
 
@@ -103,7 +105,7 @@ def quantize_per_tensor(
     return clamp_to_int(round_half_even(shifted), quant_min, quant_max, storage, nan=nan)
 
 
-def dequantize_per_tensor(q: Any, scale: float, zero_point: int) -> FloatArray:
+def dequantize_per_tensor(q: Array, scale: float, zero_point: int) -> FloatArray:
     r"""The real numbers (float32) for which the integers ``q`` stand.
 
     Equation ``eq-affine-dequantize``:
@@ -121,13 +123,13 @@ def dequantize_per_tensor(q: Any, scale: float, zero_point: int) -> FloatArray:
 
 
 def quantize_per_channel(
-    x: Any,
-    scales: Any,
-    zero_points: Any,
+    x: Array,
+    scales: Sequence[float],
+    zero_points: Sequence[int],
     axis: int,
     quant_min: int,
     quant_max: int,
-    storage: Any,
+    storage: type[Any],
 ) -> IntArray:
     r"""Integers that stand for ``x`` under a scale and zero point for each index of ``axis``.
 
@@ -171,7 +173,9 @@ def quantize_per_channel(
     return clamp_to_int(round_half_even(shifted), quant_min, quant_max, storage, nan=nan)
 
 
-def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> FloatArray:
+def dequantize_per_channel(
+    q: Array, scales: Sequence[float] | Array, zero_points: Sequence[int] | Array, axis: int
+) -> FloatArray:
     r"""The real numbers for which per-channel integers stand.
 
     Equation ``eq-affine-dequantize-channel``:

@@ -6,10 +6,10 @@ Weights are integers beforehand; the output stays real, so nothing is requantize
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from .._typing import Array, Tensor
 from .affine import dequantize_per_tensor, quantize_per_tensor
 from .convolution import quantized_conv
 from .dynamic_qparams import choose_qparams_dynamic
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def quantize_input(
-    x: Any, engine: Engine = "fbgemm", reduce_range: bool = True
+    x: Array, engine: Engine = "fbgemm", reduce_range: bool = True
 ) -> tuple[IntArray, float, int]:
     r"""Quantize a whole input with parameters chosen from its own range.
 
@@ -63,8 +63,8 @@ def quantize_input(
 def dequantize_accumulator(
     accumulator: IntArray,
     input_scale: float,
-    weight_scales: Any,
-    bias: Any,
+    weight_scales: float,
+    bias: Array | None,
     engine: Engine = "fbgemm",
 ) -> FloatArray:
     r"""Real numbers of exact accumulators, with the bias added.
@@ -88,11 +88,11 @@ def dequantize_accumulator(
 
 
 def linear_dynamic(
-    x: Any,
+    x: Array,
     weight: IntArray,
-    weight_scales: Any,
-    weight_zero_points: Any,
-    bias: Any = None,
+    weight_scales: float,
+    weight_zero_points: int,
+    bias: Array | None = None,
     relu: bool = False,
     engine: Engine = "fbgemm",
     reduce_range: bool = True,
@@ -140,11 +140,11 @@ def linear_dynamic(
 
 
 def conv_dynamic(
-    x: Any,
+    x: Array,
     weight: IntArray,
-    weight_scales: Any,
-    weight_zero_points: Any,
-    bias: Any,
+    weight_scales: float,
+    weight_zero_points: int,
+    bias: Tensor | None,
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],
@@ -192,7 +192,7 @@ def conv_dynamic(
     return dequantize_per_tensor(y, scale, zero_point)
 
 
-def weight_to_float16(weight: Any) -> FloatArray:
+def weight_to_float16(weight: Sequence[float] | Array) -> FloatArray:
     r"""Weights rounded to half precision, saturating, back in float32.
 
     Equation ``eq-float16-weight``:

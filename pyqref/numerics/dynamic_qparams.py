@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Array
 from .types import FloatArray, IntArray
 
 __all__ = [
@@ -25,7 +26,7 @@ SMALLEST_DYNAMIC_SCALE = float(np.float32(6.1e-5))
 
 
 def symmetric_range(
-    low: Any, high: Any, quant_min: int, quant_max: int
+    low: object, high: object, quant_min: int, quant_max: int
 ) -> tuple[FloatArray, FloatArray]:
     r"""Widen ranges that contain zero so that it lies in the middle of the integers.
 
@@ -69,8 +70,8 @@ def symmetric_range(
 
 
 def choose_qparams_dynamic(
-    min_val: Any,
-    max_val: Any,
+    min_val: float | Array,
+    max_val: float | Array,
     quant_min: int,
     quant_max: int,
     *,

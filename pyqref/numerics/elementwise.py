@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._typing import Array
 from .affine import dequantize_per_tensor, quantize_per_tensor, reciprocal32
 from .rounding import clamp_to_int, fma32, round_half_even, round_shift_right
 from .types import Engine, FloatArray, IntArray
@@ -51,7 +52,7 @@ class Grid(NamedTuple):
 COARSE_ZERO = 2.0**-10
 
 
-def dequantize_fused(q: Any, grid: Grid, exact_zero: bool = True) -> FloatArray:
+def dequantize_fused(q: Array, grid: Grid, exact_zero: bool = True) -> FloatArray:
     r"""Dequantize with one fused multiply-add, as vector code does inside a sum.
 
     Equation ``eq-dequantize-fused``:

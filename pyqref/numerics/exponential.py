@@ -8,10 +8,9 @@ that would take too long, as in the gates of networks, every operation is of flo
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from .._typing import Array
 from .types import FloatArray
 
 __all__ = [
@@ -67,7 +66,7 @@ def _reduced(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return power_of_two(np.asarray(shifted)), r + square * p
 
 
-def exp_in_double(x: Any) -> FloatArray:
+def exp_in_double(x: Array) -> FloatArray:
     """The number that ``eq-exp`` rounds, of doubles.
 
     Examples
@@ -79,7 +78,7 @@ def exp_in_double(x: Any) -> FloatArray:
     return power + power * e
 
 
-def expm1_in_double(x: Any) -> FloatArray:
+def expm1_in_double(x: Array) -> FloatArray:
     """The number that ``eq-expm1`` rounds, of doubles.
 
     Examples
@@ -96,7 +95,7 @@ def _rounded(x: FloatArray) -> FloatArray:
         return np.asarray(x, _f32)
 
 
-def exp(x: Any) -> FloatArray:
+def exp(x: Array) -> FloatArray:
     r"""The exponential function.
 
     Equation ``eq-exp``, with n the whole number nearest to :math:`x \log_2 e` and
@@ -122,7 +121,7 @@ def exp(x: Any) -> FloatArray:
     return _rounded(exp_in_double(np.asarray(x, _f32)))
 
 
-def expm1(x: Any) -> FloatArray:
+def expm1(x: Array) -> FloatArray:
     r"""The exponential function less one.
 
     Equation ``eq-expm1``, with n and E as in ``eq-exp``, in double and rounded once:
@@ -139,7 +138,7 @@ def expm1(x: Any) -> FloatArray:
     return _rounded(expm1_in_double(np.asarray(x, _f32)))
 
 
-def exp_below(x: Any) -> FloatArray:
+def exp_below(x: Array) -> FloatArray:
     r"""The exponential function of numbers that are not positive, every operation in float32.
 
     Equation ``eq-exp-below``, with n as in ``eq-exp``, :math:`\ln 2` in two parts, and C of degree
@@ -198,7 +197,7 @@ def one_plus_power(x: FloatArray) -> FloatArray:
     return np.where(x < -_HIGHEST_F32, _f32(np.inf), total)
 
 
-def sigmoid(x: Any) -> FloatArray:
+def sigmoid(x: Array) -> FloatArray:
     r"""The logistic function, every operation in float32.
 
     Equation ``eq-sigmoid``, with the divisor of ``eq-one-plus-exp``:
@@ -219,7 +218,7 @@ def sigmoid(x: Any) -> FloatArray:
         return np.asarray(_ONE / one_plus_power(np.asarray(x, _f32)))
 
 
-def tanh(x: Any) -> FloatArray:
+def tanh(x: Array) -> FloatArray:
     r"""The hyperbolic tangent.
 
     Equation ``eq-tanh-expm1``, with ``eq-expm1``, in double and rounded once:

@@ -8,10 +8,12 @@ They differ only at ties, and only when the zero point is odd.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .._typing import Array
 from .affine import along_axis, reciprocal32
 from .rounding import fma32, round_half_even
 from .types import BoolArray, Convention, FloatArray
@@ -52,7 +54,7 @@ def fake_quantize_grid(
 
 
 def fake_quantize_per_tensor(
-    x: Any,
+    x: Array,
     scale: float,
     zero_point: int,
     quant_min: int,
@@ -113,9 +115,9 @@ def fake_quantize_per_tensor(
 
 
 def fake_quantize_per_channel(
-    x: Any,
-    scales: Any,
-    zero_points: Any,
+    x: Array,
+    scales: Sequence[float] | Array,
+    zero_points: Sequence[int] | Array,
     axis: int,
     quant_min: int,
     quant_max: int,

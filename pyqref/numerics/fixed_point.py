@@ -7,10 +7,12 @@ and after the rest of the shift. What happens to ties differs too: away from zer
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
+from .._typing import Array, Number
 from .rounding import clamp_to_int, round_half_away
 from .types import IntArray
 
@@ -25,7 +27,7 @@ __all__ = [
 Ties = Literal["away", "up"]
 
 
-def fixed_point_multiplier(multiplier: Any) -> tuple[IntArray, IntArray]:
+def fixed_point_multiplier(multiplier: Number) -> tuple[IntArray, IntArray]:
     r"""A positive real multiplier as a 31-bit integer and an exponent.
 
     Equation ``eq-fixed-point-multiplier``:
@@ -60,7 +62,7 @@ def fixed_point_multiplier(multiplier: Any) -> tuple[IntArray, IntArray]:
     return integer, np.where(tiny, 0, np.minimum(exponent, 30))
 
 
-def shift_right(x: Any, shift: Any, ties: Ties) -> IntArray:
+def shift_right(x: object, shift: object, ties: Ties) -> IntArray:
     r"""Divide integers by powers of two, rounding to the nearest, ties away from zero or upward.
 
     Equation ``eq-shift-half-up`` for ``"up"``, ``eq-round-shift-right`` for ``"away"``:
@@ -89,7 +91,11 @@ def shift_right(x: Any, shift: Any, ties: Ties) -> IntArray:
 
 
 def multiply_rounded_twice(
-    x: Any, integer: Any, exponent: Any, first: Ties = "up", second: Ties = "away"
+    x: Sequence[int] | Array,
+    integer: Array,
+    exponent: object,
+    first: Ties = "up",
+    second: Ties = "away",
 ) -> IntArray:
     r"""Integers times a fixed-point multiplier, rounded after the product and after the shift.
 
@@ -120,7 +126,7 @@ def multiply_rounded_twice(
     return shift_right(high, np.maximum(-np.asarray(exponent, np.int64), 0), second)
 
 
-def multiply_rounded_once(x: Any, integer: Any, exponent: Any) -> IntArray:
+def multiply_rounded_once(x: Sequence[int] | Array, integer: Array, exponent: object) -> IntArray:
     r"""Integers times a fixed-point multiplier, rounded once, ties upward.
 
     Equation ``eq-multiply-rounded-once``:
@@ -148,7 +154,7 @@ def _shifted_left(x: Any, exponent: Any) -> IntArray:
     return np.clip(np.asarray(x, np.int64) << left, -(2**31), 2**31 - 1)
 
 
-def bias_half_away(bias: Any, input_scale: float, weight_scales: Any) -> IntArray:
+def bias_half_away(bias: Sequence[float], input_scale: float, weight_scales: float) -> IntArray:
     r"""The bias in units of the accumulator, as converters for integer-only systems store it.
 
     Equation ``eq-bias-half-away``:

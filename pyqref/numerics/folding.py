@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .._typing import Array
 from .types import FloatArray
 
 __all__ = ["fold_batch_norm", "fold_bias", "fold_weight", "inverse_deviation"]
 
 
-def inverse_deviation(running_var: Any, eps: float) -> FloatArray:
+def inverse_deviation(running_var: Sequence[float] | Array, eps: float) -> FloatArray:
     r"""One over the standard deviation by which a batch normalization divides.
 
     Equation ``eq-inverse-deviation``:
@@ -30,7 +32,12 @@ def inverse_deviation(running_var: Any, eps: float) -> FloatArray:
     return np.asarray(one / np.sqrt(running_var + running_var.dtype.type(eps)))
 
 
-def fold_weight(weight: Any, gamma: Any, inverse: Any, channel_axis: int = 0) -> FloatArray:
+def fold_weight(
+    weight: object,
+    gamma: Sequence[float] | Array,
+    inverse: Sequence[float] | Array,
+    channel_axis: int = 0,
+) -> FloatArray:
     r"""The weight with what the normalization multiplies each channel by.
 
     Equation ``eq-fold-weight``:
@@ -79,7 +86,13 @@ def fold_weight(weight: Any, gamma: Any, inverse: Any, channel_axis: int = 0) ->
     return (grouped * factor.reshape(groups, 1, columns, *(1,) * len(taps))).reshape(weight.shape)
 
 
-def fold_bias(bias: Any, running_mean: Any, gamma: Any, inverse: Any, beta: Any) -> FloatArray:
+def fold_bias(
+    bias: Sequence[float] | Array,
+    running_mean: Sequence[float] | Array,
+    gamma: Sequence[float] | Array,
+    inverse: Sequence[float] | Array,
+    beta: Sequence[float] | Array,
+) -> FloatArray:
     r"""The bias of the folded layer.
 
     Equation ``eq-fold-bias``:
@@ -101,7 +114,7 @@ def fold_batch_norm(
     weight: Any,
     bias: Any,
     running_mean: Any,
-    running_var: Any,
+    running_var: Sequence[float] | Array,
     eps: float,
     gamma: Any = None,
     beta: Any = None,

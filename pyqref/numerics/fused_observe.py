@@ -6,10 +6,11 @@ double, by the rules of dynamic quantization (:mod:`pyqref.numerics.dynamic_qpar
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from .._typing import Array
 from .dynamic_qparams import choose_qparams_dynamic
 from .types import Convention, FloatArray, IntArray
 
@@ -32,7 +33,7 @@ class FusedObservation(NamedTuple):
     zero_point: IntArray
 
 
-def fused_average(running: Any, batch: Any, constant: float) -> FloatArray:
+def fused_average(running: float | Array, batch: float | Array, constant: float) -> FloatArray:
     r"""The moving average as the fused observer works it out.
 
     Equation ``eq-fused-average``:
@@ -52,10 +53,10 @@ def fused_average(running: Any, batch: Any, constant: float) -> FloatArray:
 
 
 def fused_observe(
-    min_val: Any,
-    max_val: Any,
-    batch_min: Any,
-    batch_max: Any,
+    min_val: float,
+    max_val: float,
+    batch_min: float,
+    batch_max: float,
     constant: float,
     quant_min: int,
     quant_max: int,

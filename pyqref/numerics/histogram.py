@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pyqref._typing import Array, Number
+
 from .rounding import fma32
 from .types import FloatArray
 
@@ -56,7 +58,7 @@ class Histogram(NamedTuple):
     max_val: float
 
 
-def histogram_counts(x: Any, bins: int, low: float, high: float) -> FloatArray:
+def histogram_counts(x: object, bins: int, low: float, high: float) -> FloatArray:
     r"""How many elements fall in each bin.
 
     Equation ``eq-histogram-bin``:
@@ -104,7 +106,7 @@ def bin_range(low: float, high: float) -> tuple[Any, Any]:
     return min(first - one, below), max(last + one, above)
 
 
-def fits_float32(first: Any, last: Any, bins: int) -> bool:
+def fits_float32(first: Number, last: Number, bins: int) -> bool:
     """Whether no product of ``eq-histogram-bin`` overflows float32."""
     return (float(last) - float(first)) * bins < FLOAT32_MAX
 
@@ -147,7 +149,7 @@ def _linspace32(first: np.float32, last: np.float32, steps: int) -> FloatArray:
 
 
 def merge_histogram(
-    histogram: Histogram | None, x: Any, bins: int, upsample_rate: int
+    histogram: Histogram | None, x: Array, bins: int, upsample_rate: int
 ) -> Histogram:
     r"""Add a batch to a histogram, widening its range where the batch needs it.
 

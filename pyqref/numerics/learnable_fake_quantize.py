@@ -6,10 +6,9 @@ With them the step size is a parameter that is trained like a weight: S. K. Esse
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from .._typing import Array
 from .affine import reciprocal32
 from .rounding import fma32, round_half_even
 from .types import FloatArray
@@ -22,7 +21,7 @@ __all__ = [
 ]
 
 
-def whole_zero_point(zero_point: Any, quant_min: int, quant_max: int) -> FloatArray:
+def whole_zero_point(zero_point: Array, quant_min: int, quant_max: int) -> FloatArray:
     r"""The integer that a zero point stands for while it is trained as a real number.
 
     Equation ``eq-learnable-zero-point``:
@@ -37,7 +36,7 @@ def whole_zero_point(zero_point: Any, quant_min: int, quant_max: int) -> FloatAr
     return np.clip(round_half_even(np.asarray(zero_point)), quant_min, quant_max)
 
 
-def learnable_positions(x: Any, scale: Any, zero_point: Any) -> FloatArray:
+def learnable_positions(x: Array, scale: float | Array, zero_point: int | Array) -> FloatArray:
     r"""The position of each number on the grid that the gradients go by.
 
     Equation ``eq-learnable-position``:
@@ -63,8 +62,8 @@ def learnable_scale_gradient(
     x: FloatArray,
     gradient: FloatArray,
     positions: FloatArray,
-    scale: Any,
-    zero_point: Any,
+    scale: float | Array,
+    zero_point: int | Array,
     quant_min: int,
     quant_max: int,
     grad_factor: float = 1.0,
@@ -132,7 +131,7 @@ def learnable_scale_gradient(
 def learnable_zero_point_gradient(
     gradient: FloatArray,
     positions: FloatArray,
-    scale: Any,
+    scale: float,
     quant_min: int,
     quant_max: int,
     grad_factor: float = 1.0,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from pyqref._typing import Array
 
 from .requantize import Requantization, requantize
 from .types import IntArray
@@ -29,7 +29,7 @@ def exact_matmul(a: np.ndarray, b: np.ndarray) -> IntArray:
 
 
 def linear_accumulator(
-    x: IntArray, x_zero_point: int, weight: IntArray, weight_zero_points: Any
+    x: IntArray, x_zero_point: int, weight: IntArray, weight_zero_points: int | Array
 ) -> IntArray:
     r"""Exact accumulators of a linear layer.
 
@@ -72,7 +72,7 @@ def quantized_linear(
     x: IntArray,
     x_zero_point: int,
     weight: IntArray,
-    weight_zero_points: Any,
+    weight_zero_points: int,
     requant: Requantization,
 ) -> IntArray:
     """Quantized linear layer: ``eq-linear-accumulator``, then ``eq-requantize``.

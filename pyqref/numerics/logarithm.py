@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from .._typing import Array
 from .exponential import WHOLE, exp_in_double, power_of_two
 from .types import FloatArray
 
@@ -38,7 +37,7 @@ def inverse_tanh_series(s: FloatArray) -> FloatArray:
     return np.asarray(s * p)
 
 
-def log(x: Any) -> FloatArray:
+def log(x: Array) -> FloatArray:
     r"""The natural logarithm.
 
     Equation ``eq-log``, with :math:`x = 2^n m` and m between :math:`\sqrt{1/2}` and
@@ -75,7 +74,7 @@ def softplus_in_double(x: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(x, 0) + inverse_tanh_series(u / (u + 2)))
 
 
-def softplus(x: Any) -> FloatArray:
+def softplus(x: Array) -> FloatArray:
     r"""The logarithm of one plus the exponential function.
 
     Equation ``eq-softplus``, with L as in ``eq-log-series``, in double and rounded once:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Array
 from .types import FloatArray
 
 __all__ = ["average_range", "extreme_range", "moving_average"]
@@ -35,7 +36,7 @@ def moving_average(mean: Any, current: Any, constant: float) -> FloatArray:
 
 
 def extreme_range(
-    min_val: Any, max_val: Any, batch_min: Any, batch_max: Any
+    min_val: float | Array, max_val: float | Array, batch_min: object, batch_max: object
 ) -> tuple[FloatArray, FloatArray]:
     r"""The range of everything seen so far.
 

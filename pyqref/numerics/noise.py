@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import erfc, exp, log10, pi, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ def rounding_bound(scale: float) -> float:
 
 
 def clipping_error(
-    x: Any, scale: float, zero_point: int, quant_min: int, quant_max: int
+    x: object, scale: float, zero_point: int, quant_min: int, quant_max: int
 ) -> FloatArray:
     r"""The distance of each number from the range; 0 inside.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from .._typing import Array
 from .exponential import WHOLE_F32, power_of_two
 from .types import FloatArray
 
@@ -19,7 +18,7 @@ _BELL_IS_ZERO = _f32(13.27)
 _RATE = _f32(-0.5 * 1.4426950408889634)
 
 
-def erf(x: Any) -> FloatArray:
+def erf(x: Array) -> FloatArray:
     r"""The error function.
 
     Equation ``eq-erf``, with :math:`a = \min(\max(x, -3.93), 3.93)`, in double and rounded once:
@@ -102,7 +101,7 @@ def tail_and_bell(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     return size, e * above / below, e
 
 
-def normal(x: Any) -> FloatArray:
+def normal(x: Array) -> FloatArray:
     r"""The distribution function of the normal distribution, every operation in float32.
 
     Equation ``eq-normal``, with T of ``eq-normal-tail``:

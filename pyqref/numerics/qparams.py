@@ -8,10 +8,11 @@ average) is worked out in double with other small-scale rules: see
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from pyqref._typing import Array, Number
 from pyqref.dtypes import dtype as Dtype
 
 from .rounding import round_half_even
@@ -104,7 +105,7 @@ def symmetric_zero_point(
 
 
 def symmetric_qparams(
-    min_val: Any, max_val: Any, quant_min: int, quant_max: int, eps: float = EPS
+    min_val: float | Array, max_val: float | Array, quant_min: int, quant_max: int, eps: float = EPS
 ) -> FloatArray:
     r"""Scale of a range made symmetric about zero.
 
@@ -127,7 +128,7 @@ def symmetric_qparams(
 
 
 def affine_qparams(
-    min_val: Any, max_val: Any, quant_min: int, quant_max: int, eps: float = EPS
+    min_val: float | Array, max_val: float | Array, quant_min: int, quant_max: int, eps: float = EPS
 ) -> tuple[FloatArray, IntArray]:
     r"""Scale and zero point of a range, widened to contain zero.
 
@@ -164,7 +165,7 @@ def affine_qparams(
 
 
 def float_qparams(
-    min_val: Any, max_val: Any, quant_min: int, quant_max: int, eps: float = EPS
+    min_val: float | Array, max_val: float | Array, quant_min: int, quant_max: int, eps: float = EPS
 ) -> tuple[FloatArray, FloatArray]:
     r"""Scale and *float* zero point of a range, for embeddings.
 
@@ -186,8 +187,8 @@ def float_qparams(
 
 
 def choose_qparams(
-    min_val: Any,
-    max_val: Any,
+    min_val: Number | Sequence[int] | Array,
+    max_val: Number | Sequence[int] | Array,
     quant_min: int,
     quant_max: int,
     *,

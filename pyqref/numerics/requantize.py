@@ -9,11 +9,13 @@ an integer first.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from .._typing import Array, Number
 from .rounding import clamp_to_int, fma32, round_half_even
 from .types import Engine, FloatArray, IntArray
 
@@ -97,7 +99,7 @@ def columns_of(requant: Requantization, columns: slice) -> Requantization:
     )
 
 
-def accumulator_scale(input_scale: float, weight_scales: Any) -> Any:
+def accumulator_scale(input_scale: float, weight_scales: Number | Sequence[float] | Array) -> Any:
     r"""The real value of one unit of the accumulator.
 
     Equation ``eq-accumulator-scale``:
@@ -112,7 +114,7 @@ def accumulator_scale(input_scale: float, weight_scales: Any) -> Any:
     return np.float32(input_scale) * np.asarray(weight_scales).astype(np.float32)
 
 
-def multiplier_fbgemm(scale: Any, output_scale: float) -> Any:
+def multiplier_fbgemm(scale: Number | Array, output_scale: float) -> Any:
     r"""Units of the output in one unit of the accumulator, by division.
 
     Equation ``eq-multiplier-fbgemm``:
@@ -128,7 +130,7 @@ def multiplier_fbgemm(scale: Any, output_scale: float) -> Any:
     return scale / np.float32(output_scale)
 
 
-def multiplier_qnnpack(scale: Any, output_scale: float) -> Any:
+def multiplier_qnnpack(scale: Number, output_scale: float) -> Number:
     r"""Units of the output in one unit of the accumulator, by a reciprocal.
 
     Equation ``eq-multiplier-qnnpack``:
@@ -143,7 +145,9 @@ def multiplier_qnnpack(scale: Any, output_scale: float) -> Any:
     return scale * (np.float32(1) / np.float32(output_scale))
 
 
-def bias_as_integer(bias: Any, input_scale: float, weight_scales: Any) -> IntArray:
+def bias_as_integer(
+    bias: Sequence[float] | Array, input_scale: float, weight_scales: Number | Sequence[float]
+) -> IntArray:
     r"""The bias in units of the accumulator, as qnnpack stores it.
 
     Equation ``eq-bias-integer``:
@@ -178,7 +182,7 @@ def requantization(
     quant_min: int = 0,
     quant_max: int = 255,
     relu: bool = False,
-    storage: Any = np.uint8,
+    storage: type[Any] = np.uint8,
 ) -> Requantization:
     """Prepare the requantization of one layer, as ``engine`` does it.
 

@@ -7,10 +7,11 @@ because quantization libraries differ most often in *which* rule they apply and
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from .._typing import Array, Number
 from .types import FloatArray, IntArray
 
 __all__ = [
@@ -22,7 +23,7 @@ __all__ = [
 ]
 
 
-def round_half_even(x: Any) -> FloatArray:
+def round_half_even(x: Number | Array) -> FloatArray:
     r"""Round to the nearest integer, ties to the even one.
 
     Equation ``eq-round-half-even``:
@@ -40,7 +41,7 @@ def round_half_even(x: Any) -> FloatArray:
     return np.rint(x)
 
 
-def round_half_away(x: Any) -> FloatArray:
+def round_half_away(x: Number | Array) -> FloatArray:
     r"""Round to the nearest integer, ties away from zero (C's ``round``).
 
     Equation ``eq-round-half-away``:
@@ -63,7 +64,7 @@ def round_half_away(x: Any) -> FloatArray:
     return np.copysign(whole + up.astype(x.dtype), x)
 
 
-def round_shift_right(x: Any, shift: int) -> IntArray:
+def round_shift_right(x: Sequence[int] | Array, shift: int) -> IntArray:
     r"""Divide integers by a power of two, ties away from zero.
 
     Equation ``eq-round-shift-right``:
@@ -85,7 +86,7 @@ def round_shift_right(x: Any, shift: int) -> IntArray:
     return np.where(x < 0, -magnitude, magnitude)
 
 
-def fma32(a: Any, b: Any, c: Any) -> FloatArray:
+def fma32(a: Number | Array, b: Number | Array, c: Number | Array) -> FloatArray:
     r"""Fused multiply-add: ``a * b + c`` in float32, rounded once.
 
     Equation ``eq-fma``:
@@ -121,7 +122,12 @@ def fma32(a: Any, b: Any, c: Any) -> FloatArray:
 
 
 def clamp_to_int(
-    values: Any, quant_min: int, quant_max: int, storage: Any, *, nan: int | None = None
+    values: Number | Sequence[float] | Array,
+    quant_min: int,
+    quant_max: int,
+    storage: object,
+    *,
+    nan: int | None = None,
 ) -> IntArray:
     r"""Saturate whole numbers to a range and store them as integers.
 

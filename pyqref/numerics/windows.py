@@ -148,7 +148,7 @@ def _taps_within(
     return slice(first, end)
 
 
-def pad(x: FloatArray, pairs: tuple[tuple[int, int], ...], value: Any) -> FloatArray:
+def pad(x: FloatArray, pairs: tuple[tuple[int, int], ...], value: object) -> FloatArray:
     """``x`` with a border of ``value``.
 
     Parameters

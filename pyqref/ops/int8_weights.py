@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .._kernels import gru_step, lstm_step, rnn_step
+from .._typing import Tensor
 from ..dtypes import int8, qint8
 from ..tensor.arguments import described
 from ..tensor.base import wrap
@@ -38,7 +39,7 @@ __all__ = [
 _Weight: TypeAlias = tuple[Any, Any, Any, Any]
 
 
-def fbgemm_linear_quantize_weight(input: Any) -> tuple[Any, Any, float, int]:
+def fbgemm_linear_quantize_weight(input: Tensor) -> tuple[Any, Any, float, int]:
     """Quantize a weight over its range, as ``qint8`` (equation ``eq-affine-qparams``).
 
     Parameters
@@ -70,7 +71,9 @@ def fbgemm_linear_quantize_weight(input: Any) -> tuple[Any, Any, float, int]:
     return integers, wrap(sums), float(np.float32(q.q_scale())), zero_point
 
 
-def fbgemm_pack_quantized_matrix(input: Any, K: Any = None, N: Any = None) -> Any:
+def fbgemm_pack_quantized_matrix(
+    input: Tensor, K: int | None = None, N: int | None = None
+) -> Tensor:
     """The integers themselves: pyqref needs no second order of them.
 
     Parameters
@@ -95,14 +98,14 @@ def fbgemm_pack_quantized_matrix(input: Any, K: Any = None, N: Any = None) -> An
 
 
 def fbgemm_linear_int8_weight_fp32_activation(
-    input: Any,
-    weight: Any,
-    packed: Any,
-    col_offsets: Any,
-    weight_scale: Any,
-    weight_zero_point: Any,
-    bias: Any,
-) -> Any:
+    input: Tensor,
+    weight: Tensor,
+    packed: Tensor,
+    col_offsets: Tensor,
+    weight_scale: float,
+    weight_zero_point: int,
+    bias: Tensor | None,
+) -> Tensor:
     """Linear layer that quantizes its input over its range: equation ``eq-linear-dynamic``.
 
     Parameters
@@ -135,20 +138,20 @@ fbgemm_linear_int8_weight = fbgemm_linear_int8_weight_fp32_activation
 
 
 def quantized_lstm_cell(
-    input: Any,
+    input: Tensor,
     hx: Sequence[Any],
-    w_ih: Any,
-    w_hh: Any,
-    b_ih: Any,
-    b_hh: Any,
-    packed_ih: Any,
-    packed_hh: Any,
-    col_offsets_ih: Any,
-    col_offsets_hh: Any,
-    scale_ih: Any,
-    scale_hh: Any,
-    zero_point_ih: Any,
-    zero_point_hh: Any,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor,
+    b_hh: Tensor,
+    packed_ih: Tensor,
+    packed_hh: Tensor,
+    col_offsets_ih: Tensor,
+    col_offsets_hh: Tensor,
+    scale_ih: float,
+    scale_hh: float,
+    zero_point_ih: int,
+    zero_point_hh: int,
 ) -> tuple[Any, Any]:
     """One step of an LSTM (equation ``eq-lstm-step``) with int8 weights.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Ints, Tensor
 from ..numerics.embedding import narrower_ranges
 from ..tensor.arguments import as_integer, as_number
 from ..tensor.base import wrap
@@ -24,15 +25,15 @@ __all__ = [
 
 
 def quantized_batch_norm(
-    input: Any,
+    input: Tensor,
     weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
+    bias: Tensor | None,
+    mean: Tensor,
+    var: Tensor,
     eps: float,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     """Batch norm of integers: :func:`pyqref.ops.quantized.batch_norm2d`, of any dimensions.
 
     Parameters
@@ -60,13 +61,13 @@ def quantized_batch_norm(
 
 
 def quantized_max_pool1d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = (),
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints = (),
+    padding: Ints = 0,
+    dilation: Ints = 1,
     ceil_mode: bool = False,
-) -> Any:
+) -> Tensor:
     """Largest integer of each window: :func:`pyqref.ops.quantized.max_pool1d`.
 
     Examples
@@ -80,13 +81,13 @@ def quantized_max_pool1d(
 
 
 def quantized_max_pool2d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = (),
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints = (),
+    padding: Ints = 0,
+    dilation: Ints = 1,
     ceil_mode: bool = False,
-) -> Any:
+) -> Tensor:
     """Largest integer of each window: :func:`pyqref.ops.quantized.max_pool2d`.
 
     Examples
@@ -101,13 +102,13 @@ def quantized_max_pool2d(
 
 
 def quantized_max_pool3d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = (),
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints = (),
+    padding: Ints = 0,
+    dilation: Ints = 1,
     ceil_mode: bool = False,
-) -> Any:
+) -> Tensor:
     """Largest integer of each window of `(N, C, D, H, W)` (equation ``eq-quantized-max-pool``).
 
     Examples
@@ -122,7 +123,7 @@ def quantized_max_pool3d(
 
 
 def choose_qparams_optimized(
-    input: Any, numel: int, n_bins: int, ratio: float, bit_width: int
+    input: Tensor, numel: int, n_bins: int, ratio: float, bit_width: int
 ) -> tuple[Any, Any]:
     """The range whose quantization error is smallest, found by taking bins off its ends.
 

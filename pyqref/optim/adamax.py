@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from .._typing import Tensor
 from ..tape import Array
 from ..tensor.base import wrap
 from .optimizer import Optimizer, check_at_least_zero, check_betas
@@ -56,7 +58,7 @@ class Adamax(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Iterable[Tensor] | Iterable[dict[str, Any]],
         lr: float = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from .._typing import Tensor
 from ..tape import Array
 from ..tensor.base import wrap
 from .optimizer import Optimizer, check_at_least_zero
@@ -61,7 +63,7 @@ class ASGD(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Iterable[Tensor] | Iterable[dict[str, Any]],
         lr: float = 1e-2,
         lambd: float = 1e-4,
         alpha: float = 0.75,

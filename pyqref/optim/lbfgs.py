@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from .._typing import Tensor
 from ..tape import Array, enable_grad, no_grad
 from ..tensor.base import wrap
 from .line_search import strong_wolfe
@@ -72,7 +73,7 @@ class LBFGS(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Iterable[Tensor] | Iterable[dict[str, Any]],
         lr: float = 1,
         max_iter: int = 20,
         max_eval: int | None = None,
@@ -119,7 +120,7 @@ class LBFGS(Optimizer):
             each._version[0] += 1
             start += part.size
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Any] | None = None) -> Tensor:
         """Change the parameters up to ``max_iter`` times.
 
         Parameters

@@ -8,6 +8,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .._typing import Tensor
 from ..nn.modules.handle import Hooks, RemovableHandle, add_hook
 from ..tape import Array, enable_grad, no_grad
 from ..tensor.base import TensorBase, wrap
@@ -51,7 +52,9 @@ class Optimizer:
     0.1
     """
 
-    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+    def __init__(
+        self, params: Iterable[Tensor] | Iterable[dict[str, Any]], defaults: dict[str, Any]
+    ) -> None:
         if isinstance(params, TensorBase):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or "
@@ -63,7 +66,7 @@ class Optimizer:
         self._steps_taken = 0
         self._step_pre_hooks: Hooks = OrderedDict()
         self._step_post_hooks: Hooks = OrderedDict()
-        groups = list(params)
+        groups: list[Any] = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
         if not isinstance(groups[0], dict):

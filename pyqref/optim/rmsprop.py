@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from .._typing import Tensor
 from ..tape import Array
 from ..tensor.base import wrap
 from .optimizer import Optimizer, check_at_least_zero
@@ -62,7 +64,7 @@ class RMSprop(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Iterable[Tensor] | Iterable[dict[str, Any]],
         lr: float = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,

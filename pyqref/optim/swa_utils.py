@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .._typing import AnyModule, Device, Tensor
 from ..dtypes import int64
 from ..nn.modules.batchnorm import BatchNormBase
 from ..nn.modules.module import Module
@@ -124,10 +125,12 @@ class AveragedModel(Module):
     1.5
     """
 
+    n_averaged: Tensor
+
     def __init__(
         self,
         model: Module,
-        device: Any = None,
+        device: Device = None,
         avg_fn: Callable[[Any, Any, Any], Any] | None = None,
         multi_avg_fn: Callable[[list[Any], list[Any], Any], None] | None = None,
         use_buffers: bool = False,
@@ -147,9 +150,10 @@ class AveragedModel(Module):
         """Return the output of the copy."""
         return self.module(*args, **kwargs)
 
-    def update_parameters(self, model: Module) -> None:
+    def update_parameters(self, model: AnyModule) -> None:
         """Take the parameters of the model into the averages."""
-        averages, values = list(self.module.parameters()), list(model.parameters())
+        averages: list[Tensor] = list(self.module.parameters())
+        values: list[Tensor] = list(model.parameters())
         if self.use_buffers:
             averages = list(itertools.chain(averages, self.module.buffers()))
             values = list(itertools.chain(values, model.buffers()))
@@ -173,7 +177,7 @@ class AveragedModel(Module):
             self.n_averaged.add_(1)
 
 
-def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+def update_bn(loader: Iterable[Any], model: Module, device: Device = None) -> None:
     """Compute the running moments of all batch normalizations anew, in one pass over data.
 
     Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyqref._typing import GraphModule
 from pyqref.fx.graph import Graph
 from pyqref.fx.picture import Arrow, Box, Picture, picture
 from pyqref.fx.styles import LEGEND, STYLES, Paper, Style, paper
@@ -28,7 +29,7 @@ BOXES = "boxes"
 
 
 def graph(
-    graph_module: Any,
+    graph_module: GraphModule,
     ax: Axes | None = None,
     *,
     title: str | None = None,

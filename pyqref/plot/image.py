@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["image"]
 
 
-def image(pixels: Any, caption: str = "", *, ax: Axes | None = None) -> Axes:
+def image(pixels: object, caption: str = "", *, ax: Axes | None = None) -> Axes:
     """Draw an image of one channel, from the colour of the paper (0) to that of the ink (1).
 
     Parameters

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._typing import Tensor
 from ..measure.noise import numbers
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def given_or_new(ax: Axes | None) -> Axes:
     return pyplot.subplots(layout="constrained")[1]
 
 
-def named(series: Any, name: str, argument: str) -> dict[str, Any]:
+def named(series: Mapping[str, Any] | Tensor, name: str, argument: str) -> dict[str, Any]:
     """``series`` as it is if it gives a name to each of its parts, else one part ``name``."""
     if not isinstance(series, Mapping):
         return {name: series}
@@ -113,7 +114,7 @@ def named(series: Any, name: str, argument: str) -> dict[str, Any]:
     return dict(series)
 
 
-def flat(values: Any, argument: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def flat(values: Tensor, argument: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     """All elements of an array or tensor, quantized or not, as a vector of float64."""
     vector = numbers(values).ravel()
     if not vector.size:

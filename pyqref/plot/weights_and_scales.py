@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._typing import Tensor
 from ..measure.noise import numbers
 from ..tensor.quantized.quantizer import quant_range
 from .style import given_or_new, named, series_colour, unit_label
@@ -18,7 +19,7 @@ __all__ = ["weights_and_scales"]
 
 
 def weights_and_scales(
-    weight: Any,
+    weight: Tensor,
     quantized: Mapping[str, Any] | Any,
     *,
     axis: int = 0,
@@ -91,7 +92,7 @@ def weights_and_scales(
     return ax
 
 
-def reach(quantized: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def reach(quantized: Tensor) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Smallest and largest real number of the integers: one of each, or one a channel."""
     if "channel" in str(quantized.qscheme()):
         scale = np.asarray(quantized.q_per_channel_scales(), dtype=np.float64)

@@ -223,7 +223,7 @@ class EventList(list[Any]):
             [*([header] if header else []), *lines, f"Self CPU time total: {time_text(total)}", ""]
         )
 
-    def export_chrome_trace(self, path: Any) -> None:
+    def export_chrome_trace(self, path: str) -> None:
         """Write the events to a file that ``chrome://tracing`` and Perfetto show."""
         events = [
             {

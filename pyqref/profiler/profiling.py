@@ -175,11 +175,11 @@ class profile:
         """The sum of all."""
         return self._events.total_average()
 
-    def export_chrome_trace(self, path: Any) -> None:
+    def export_chrome_trace(self, path: str) -> None:
         """Write the events to a file that ``chrome://tracing`` and Perfetto show."""
         self._events.export_chrome_trace(path)
 
-    def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Refused: stacks are not recorded."""
         raise RuntimeError(
             "profile: export_stacks: stacks are not recorded; write the times of operations with "

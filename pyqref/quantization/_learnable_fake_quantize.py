@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._typing import Tensor
 from pyqref.nn.loaded_grid import require_loaded_finite
 from pyqref.nn.parameter import Parameter
 from pyqref.numerics.qparams import symmetric_zero_point
@@ -91,7 +92,7 @@ class _LearnableFakeQuantize(FakeQuantizeBase):
 
     def __init__(
         self,
-        observer: Any,
+        observer: type[Any],
         quant_min: int = 0,
         quant_max: int = 255,
         scale: float = 1.0,
@@ -188,7 +189,7 @@ class _LearnableFakeQuantize(FakeQuantizeBase):
             require_loaded_finite(state_dict, prefix + name)
         super()._load_from_state_dict(state_dict, prefix, *args)
 
-    def forward(self, X: Any) -> Any:
+    def forward(self, X: Tensor) -> Tensor:
         """``X``, observed and fake quantized as the switches say."""
         require_tensor(self, X)
         if not X.numel():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from pyqref._typing import Tensor
 from pyqref.nn import Module, Sequential
 from pyqref.nn import quantized as nnq
 from pyqref.tape import no_grad
@@ -101,7 +102,7 @@ class OutputLogger(Logger):
         super().__init__()
         self.stats["tensor_val"] = []
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The input."""
         self.stats["tensor_val"].append(_detached(x))
         return x
@@ -115,7 +116,7 @@ class ShadowLogger(Logger):
         self.stats["float"] = []
         self.stats["quantized"] = []
 
-    def forward(self, x: Any, y: Any = None) -> Any:
+    def forward(self, x: Tensor, y: Tensor | None = None) -> Any:
         """Of a quantized output and a float one, nothing; of tuples the first is remembered."""
         if y is None:
             return None
@@ -145,14 +146,16 @@ class Shadow(Module):
         A class such as :class:`ShadowLogger`, for both outputs.
     """
 
-    def __init__(self, q_module: Any, float_module: Any, logger_cls: Callable[[], Any]) -> None:
+    def __init__(
+        self, q_module: Module, float_module: Module, logger_cls: Callable[[], Any]
+    ) -> None:
         super().__init__()
         self.orig_module = q_module
         self.shadow_module = float_module
         self.dequant = nnq.DeQuantize()
         self.logger = logger_cls()
 
-    def forward(self, *x: Any) -> Any:
+    def forward(self, *x: Tensor) -> Tensor:
         """What the quantized module gives; the float one gets the dequantized input."""
         return self._log(lambda module, inputs: module(*inputs), x)
 
@@ -166,23 +169,23 @@ class Shadow(Module):
         """As :meth:`forward`, of ``add`` of a ``QFunctional``."""
         return self._log(lambda module, inputs: module.add(*inputs), (x, y))
 
-    def add_scalar(self, x: Any, y: float) -> Any:
+    def add_scalar(self, x: Tensor, y: float) -> Any:
         """As :meth:`forward`, of ``add_scalar``."""
         return self._log(lambda module, inputs: module.add_scalar(*inputs), (x, y))
 
-    def mul(self, x: Any, y: Any) -> Any:
+    def mul(self, x: Tensor, y: Tensor) -> Any:
         """As :meth:`forward`, of ``mul``."""
         return self._log(lambda module, inputs: module.mul(*inputs), (x, y))
 
-    def mul_scalar(self, x: Any, y: float) -> Any:
+    def mul_scalar(self, x: Tensor, y: float) -> Any:
         """As :meth:`forward`, of ``mul_scalar``."""
         return self._log(lambda module, inputs: module.mul_scalar(*inputs), (x, y))
 
-    def cat(self, x: Any, dim: int = 0) -> Any:
+    def cat(self, x: Tensor, dim: int = 0) -> Any:
         """As :meth:`forward`, of ``cat``."""
         return self._log(lambda module, inputs: module.cat(list(inputs), dim), tuple(x))
 
-    def add_relu(self, x: Any, y: Any) -> Any:
+    def add_relu(self, x: Tensor, y: Tensor) -> Any:
         """As :meth:`forward`, of ``add_relu``."""
         return self._log(lambda module, inputs: module.add_relu(*inputs), (x, y))
 
@@ -193,7 +196,7 @@ def _dequantized(value: Any) -> Any:
     return value.dequantize() if getattr(value, "is_quantized", False) else value
 
 
-def get_logger_dict(mod: Any, prefix: str = "") -> dict[str, dict[str, Any]]:
+def get_logger_dict(mod: Module, prefix: str = "") -> dict[str, dict[str, Any]]:
     """What the loggers of a model remember, by ``"path.stats"``.
 
     Parameters
@@ -213,8 +216,8 @@ def get_logger_dict(mod: Any, prefix: str = "") -> dict[str, dict[str, Any]]:
 
 
 def prepare_model_with_stubs(
-    float_module: Any,
-    q_module: Any,
+    float_module: Module,
+    q_module: Module,
     module_swap_list: Iterable[type],
     logger_cls: Callable[[], Any],
 ) -> None:
@@ -249,10 +252,10 @@ def _differs(original: Any, module: Any) -> Iterable[bool]:
 
 
 def compare_model_stub(
-    float_model: Any,
-    q_model: Any,
+    float_model: Module,
+    q_model: Module,
     module_swap_list: Iterable[type],
-    *data: Any,
+    *data: Tensor,
     logger_cls: Callable[[], Any] = ShadowLogger,
 ) -> dict[str, dict[str, Any]]:
     """Outputs of quantized modules beside those of their float ones on the same inputs.
@@ -288,8 +291,8 @@ def compare_model_stub(
 
 
 def prepare_model_outputs(
-    float_module: Any,
-    q_module: Any,
+    float_module: Module,
+    q_module: Module,
     logger_cls: Callable[[], Any] = OutputLogger,
     allow_list: Iterable[type] | None = None,
 ) -> None:
@@ -324,7 +327,7 @@ def _attach(module: Any, logger: Any) -> None:
         module.register_forward_hook(lambda _module, _inputs, output: logger(output))
 
 
-def get_matching_activations(float_module: Any, q_module: Any) -> dict[str, dict[str, Any]]:
+def get_matching_activations(float_module: Module, q_module: Module) -> dict[str, dict[str, Any]]:
     """Outputs that two prepared models remember, side by side.
 
     Parameters
@@ -347,9 +350,9 @@ def get_matching_activations(float_module: Any, q_module: Any) -> dict[str, dict
 
 
 def compare_model_outputs(
-    float_model: Any,
-    q_model: Any,
-    *data: Any,
+    float_model: Module,
+    q_model: Module,
+    *data: Tensor,
     logger_cls: Callable[[], Any] = OutputLogger,
     allow_list: Iterable[type] | None = None,
 ) -> dict[str, dict[str, Any]]:

@@ -11,7 +11,7 @@ from pyqref.tensor.arguments import as_integer, described
 __all__ = ["as_class", "as_config", "as_index", "as_list", "as_operation", "as_pattern", "as_text"]
 
 
-def as_text(value: Any, name: str) -> str:
+def as_text(value: object, name: str) -> str:
     """``value``, which must be a string.
 
     Raises
@@ -24,7 +24,7 @@ def as_text(value: Any, name: str) -> str:
     return value
 
 
-def as_index(value: Any, name: str) -> int:
+def as_index(value: object, name: str) -> int:
     """``value`` as a position counted from zero.
 
     Raises
@@ -37,7 +37,7 @@ def as_index(value: Any, name: str) -> int:
     return as_integer(value, name, least=0)
 
 
-def as_class(value: Any, name: str) -> Any:
+def as_class(value: object, name: str) -> Any:
     """``value``, which must be a class.
 
     Raises
@@ -50,7 +50,7 @@ def as_class(value: Any, name: str) -> Any:
     return value
 
 
-def as_operation(value: Any, name: str) -> Any:
+def as_operation(value: object, name: str) -> Any:
     """``value``, which must be a module class, a function, or the name of a tensor's method.
 
     Raises
@@ -77,7 +77,7 @@ give its class, ReLU
     return value
 
 
-def as_pattern(value: Any, name: str) -> Any:
+def as_pattern(value: object, name: str) -> Any:
     """``value``, which must be an operation or a tuple of patterns.
 
     Raises
@@ -90,7 +90,7 @@ def as_pattern(value: Any, name: str) -> Any:
     return as_operation(value, name)
 
 
-def as_list(value: Any, name: str, of: Callable[[Any, str], Any]) -> list[Any]:
+def as_list(value: object, name: str, of: Callable[[Any, str], Any]) -> list[Any]:
     """The elements of a list or tuple, each checked by ``of``.
 
     Raises
@@ -110,7 +110,7 @@ def as_list(value: Any, name: str, of: Callable[[Any, str], Any]) -> list[Any]:
     return [of(each, f"{name}[{i}]") for i, each in enumerate(value)]
 
 
-def as_config(value: Any, name: str, kind: type) -> Any:
+def as_config(value: object, name: str, kind: type) -> Any:
     """``value``, which must be a ``kind``, a dictionary of its items, or None.
 
     Raises

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pyqref._typing import AnyModule
 from pyqref.nn import intrinsic as nni
 from pyqref.nn import modules as nn
 from pyqref.nn.modules import Module
@@ -31,7 +32,7 @@ _CONV_BN_RELU = {
 _CONV_RELU = {nn.Conv1d: nni.ConvReLU1d, nn.Conv2d: nni.ConvReLU2d, nn.Conv3d: nni.ConvReLU3d}
 
 
-def fuse_conv_bn(is_qat: Any, conv: Any, bn: Any = None) -> Any:
+def fuse_conv_bn(is_qat: bool, conv: AnyModule, bn: AnyModule | None = None) -> Module:
     r"""Fuse a convolution and the batch norm behind it.
 
     For inference the batch norm is folded into weight and bias
@@ -71,7 +72,9 @@ def fuse_conv_bn(is_qat: Any, conv: Any, bn: Any = None) -> Any:
     return _group(_CONV_BN, conv, bn)
 
 
-def fuse_conv_bn_relu(is_qat: Any, conv: Any, bn: Any, relu: Any = None) -> Any:
+def fuse_conv_bn_relu(
+    is_qat: bool, conv: AnyModule, bn: AnyModule, relu: Module | None = None
+) -> Module:
     """Fuse a convolution, the batch norm and the ReLU behind it.
 
     As :func:`fuse_conv_bn`; for inference the result is ``ConvReLU``.
@@ -104,7 +107,7 @@ def fuse_conv_bn_relu(is_qat: Any, conv: Any, bn: Any, relu: Any = None) -> Any:
     return _group(_CONV_BN_RELU, conv, bn, relu)
 
 
-def fuse_linear_bn(is_qat: Any, linear: Any, bn: Any = None) -> Any:
+def fuse_linear_bn(is_qat: bool, linear: Module, bn: Module | None = None) -> Module:
     """Fuse a linear layer and the batch norm behind it.
 
     Parameters
@@ -130,11 +133,12 @@ def fuse_linear_bn(is_qat: Any, linear: Any, bn: Any = None) -> Any:
     _check_modes("fuse_linear_bn", is_qat, linear, bn)
     if not is_qat:
         return fuse_linear_bn_eval(linear, bn)
-    _check_trainable(linear.out_features, bn)
+    plain: Any = linear
+    _check_trainable(plain.out_features, bn)
     return nni.LinearBn1d(linear, bn)
 
 
-def fuse_convtranspose_bn(is_qat: Any, convt: Any, bn: Any = None) -> Any:
+def fuse_convtranspose_bn(is_qat: Any, convt: Any, bn: Any = None) -> Module:
     """Fuse a transposed convolution and the batch norm behind it, for inference only.
 
     Parameters

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from pyqref._typing import Module
 from pyqref.nn.quantized.integer_range import range_of
 from pyqref.quantization.diagnostics import NarrowRangeWarning, warn
 
 __all__ = ["described_range", "warn_of_narrow_ranges"]
 
 
-def described_range(observer: Any) -> str:
+def described_range(observer: Module) -> str:
     """``0 to 15 of quint8``."""
     low, high = range_of(observer) or (None, None)
     return f"{low} to {high} of {str(observer.dtype).removeprefix('pyqref.')}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyqref.nn import functional as F
@@ -265,7 +265,7 @@ def get_default_float_to_quantized_operator_mappings() -> dict[Any, Any]:
     return copy.copy(DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS)
 
 
-def get_quantized_operator(float_op: Any) -> Any:
+def get_quantized_operator(float_op: Callable[..., Any]) -> Callable[..., Any]:
     """The quantized form of a function of floats.
 
     Raises
@@ -333,10 +333,10 @@ def get_default_compare_output_module_list() -> set[Any]:
 
 
 def get_static_quant_module_class(
-    float_module_class: Any,
+    float_module_class: type[Any],
     additional_static_quant_mapping: Mapping[Any, Any] | None = None,
     is_reference: bool = False,
-) -> Any:
+) -> type[Any]:
     """What a type becomes by static quantization.
 
     Parameters
@@ -369,9 +369,9 @@ def get_static_quant_module_class(
 
 
 def get_dynamic_quant_module_class(
-    float_module_class: Any,
+    float_module_class: type[Any],
     additional_dynamic_quant_mapping: Mapping[Any, Any] | None = None,
-) -> Any:
+) -> type[Any]:
     """What a type becomes by dynamic quantization.
 
     Raises

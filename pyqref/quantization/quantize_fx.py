@@ -8,9 +8,10 @@ passes are in :mod:`pyqref.quantization.fx`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pyqref._typing import Module, Tensor
 from pyqref.fx import GraphModule
 
 from .backend_config import BackendConfig
@@ -42,7 +43,7 @@ __all__ = [
 
 
 def fuse_fx(
-    model: Any,
+    model: Module,
     fuse_custom_config: FuseCustomConfig | Mapping[str, Any] | None = None,
     backend_config: BackendConfig | Mapping[str, Any] | None = None,
     strict: bool = False,
@@ -96,11 +97,11 @@ def fuse_fx(
 
 
 def prepare_fx(
-    model: Any,
+    model: Module,
     qconfig_mapping: QConfigMapping | Mapping[str, Any],
-    example_inputs: Any,
+    example_inputs: Sequence[Tensor] | Tensor,
     prepare_custom_config: PrepareCustomConfig | Mapping[str, Any] | None = None,
-    _equalization_config: Any = None,
+    _equalization_config: Mapping[Any, Any] | None = None,
     backend_config: BackendConfig | Mapping[str, Any] | None = None,
     strict: bool = False,
 ) -> GraphModule:
@@ -187,9 +188,9 @@ def prepare_fx(
 
 
 def prepare_qat_fx(
-    model: Any,
+    model: Module,
     qconfig_mapping: QConfigMapping | Mapping[str, Any],
-    example_inputs: Any,
+    example_inputs: Sequence[Tensor],
     prepare_custom_config: PrepareCustomConfig | Mapping[str, Any] | None = None,
     backend_config: BackendConfig | Mapping[str, Any] | None = None,
     strict: bool = False,

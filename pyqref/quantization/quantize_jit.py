@@ -16,7 +16,7 @@ __all__ = ["quantize_dynamic_jit"]
 
 def quantize_dynamic_jit(
     model: Module, qconfig_dict: Mapping[str, Any], inplace: bool = False, debug: bool = False
-) -> Any:
+) -> Module:
     """Quantize the linear layers of a scripted or traced model; their inputs while running.
 
     A scripted model of pyqref is a copy that runs as Python, so this is

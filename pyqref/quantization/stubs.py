@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import Tensor
 from pyqref.nn.modules.module import Module
 from pyqref.nn.quantizable.stubs import DeQuantStub as DeQuantStub
 from pyqref.nn.quantizable.stubs import QuantStub as QuantStub
@@ -49,7 +50,7 @@ class QuantWrapper(Module):
     dequant: Any
     module: Any
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Module) -> None:
         super().__init__()
         if not isinstance(module, Module):
             raise TypeError(f"QuantWrapper wraps a Module, got {module!r}")
@@ -59,6 +60,6 @@ class QuantWrapper(Module):
         self.add_module("module", module)
         self.train(module.training)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """``x`` quantized, put through the module, and dequantized."""
         return self.dequant(self.module(self.quant(x)))

@@ -103,7 +103,9 @@ class _Finder(importlib.abc.MetaPathFinder):
             fullname, _Loader(module, fullname), is_package=is_package
         )
 
-    def find_distributions(self, context: Any = None) -> Iterable[importlib.metadata.Distribution]:
+    def find_distributions(
+        self, context: object = None
+    ) -> Iterable[importlib.metadata.Distribution]:
         """What ``importlib.metadata`` asks for."""
         if getattr(context, "name", None) == TORCH:
             yield _Distribution()

@@ -235,7 +235,7 @@ def _refuse_other_formats(data: bytes, file: str) -> None:
         raise FileError(f"{file}: a NumPy .npy file; load it with numpy.load and pyqref.from_numpy")
 
 
-def short(value: Any) -> str:
+def short(value: object) -> str:
     """A value of a file as errors show it."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

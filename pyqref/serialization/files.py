@@ -7,10 +7,11 @@ import json
 import os
 import stat
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+from .._typing import Tensor
 from ..devices import device, require_cpu
 from .atomic import write_atomically
 from .container import pack, pack_into, parse_json, unpack
@@ -24,7 +25,7 @@ _FORMAT = "pyqref"
 _VERSION = "1"
 
 
-def save(obj: Any, f: Any) -> None:
+def save(obj: Mapping[str, Any] | Tensor, f: Any) -> None:
     """Write a state dict, or other nested values, to a safetensors file.
 
     The tensors lie in the file under their keys. How they hang together, and the scales

@@ -43,12 +43,12 @@ def add_kind(kind: Kind) -> None:
     _KINDS[kind.tag] = kind
 
 
-def kind_of_value(value: Any) -> Kind | None:
+def kind_of_value(value: object) -> Kind | None:
     """The kind of a value, None if no floor has added one."""
     return next((kind for kind in _KINDS.values() if kind.owns(value)), None)
 
 
-def kind_named(tag: Any) -> Kind | None:
+def kind_named(tag: object) -> Kind | None:
     """The kind that a file names.
 
     Raises

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from .._typing import Tensor
 from ..devices import require_cpu
 
 __all__ = ["default_restore_location"]
 
 
-def default_restore_location(storage: Any, location: str) -> Any:
+def default_restore_location(storage: Tensor, location: str) -> Tensor:
     """Return what a file holds as it is, for ``map_location=`` functions that call this.
 
     Parameters

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
+from .._typing import Tensor
 from ..tape import Array
 from ..tensor.quantized import PerTensorQuantizer, make_per_channel, make_per_tensor
 from .container import short
@@ -28,7 +30,7 @@ _SCHEMES = {
 }
 
 
-def describe_quantizer(tensor: Any) -> dict[str, Any]:
+def describe_quantizer(tensor: Tensor) -> dict[str, Any]:
     """The parameters of a quantized tensor, as numbers, texts and lists of them."""
     quantizer = tensor._quantizer
     if isinstance(quantizer, PerTensorQuantizer):
@@ -46,7 +48,7 @@ def describe_quantizer(tensor: Any) -> dict[str, Any]:
     }
 
 
-def quantized_tensor(array: Array, found: Any, where: str) -> Any:
+def quantized_tensor(array: Array, found: Mapping[str, Any], where: str) -> Tensor:
     """A quantized tensor on ``array``, from :func:`describe_quantizer`'s values.
 
     Parameters

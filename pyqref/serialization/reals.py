@@ -16,7 +16,7 @@ def real_to_json(value: float) -> Any:
     return value if math.isfinite(value) else ["float", str(value)]
 
 
-def real_from_json(node: Any) -> Any:
+def real_from_json(node: float) -> float:
     """The number for which ``node`` stands; anything else comes back as it is."""
     if isinstance(node, list) and len(node) == 2 and node[0] == "float":
         name = node[1]

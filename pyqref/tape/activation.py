@@ -53,15 +53,15 @@ class Pointwise(Operation):
     saves_argument = True
     makes_gradients = True
 
-    def constants(self, *parameters: Any) -> tuple[float, ...] | None:
+    def constants(self, *parameters: float) -> tuple[float, ...] | None:
         """Those of the kernel; None where it does not cover the parameters."""
         return parameters
 
-    def value(self, x: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, *parameters: float) -> Array:
         """The function itself."""
         raise NotImplementedError(f"{type(self).__name__}.value")
 
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+    def slope(self, x: Array, y: Array, *parameters: float) -> Array:
         """Its derivative at ``x``, where its value is ``y``."""
         raise NotImplementedError(f"{type(self).__name__}.slope")
 
@@ -109,11 +109,11 @@ class Hardtanh(Pointwise):
 
     kernel = "hardtanh"
 
-    def value(self, x: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, *parameters: float) -> Array:
         min_val, max_val = parameters
         return np.clip(x, min_val, max_val)
 
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+    def slope(self, x: Array, y: Array, *parameters: float) -> Array:
         min_val, max_val = parameters
         return (x > min_val) & (x < max_val)
 
@@ -123,10 +123,10 @@ class LeakyRelu(Pointwise):
 
     kernel = "leaky_relu"
 
-    def value(self, x: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, *parameters: float) -> Array:
         return np.where(x > 0, x, x * parameters[0])
 
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+    def slope(self, x: Array, y: Array, *parameters: float) -> Array:
         return np.where(x > 0, x.dtype.type(1), x.dtype.type(parameters[0]))
 
 
@@ -140,16 +140,16 @@ class Elu(Pointwise):
 
     kernel = "elu"
 
-    def constants(self, *parameters: Any) -> tuple[float, ...] | None:
+    def constants(self, *parameters: float) -> tuple[float, ...] | None:
         alpha, scale, input_scale = parameters
         return (alpha * scale, scale, input_scale) if input_scale >= 0 else None
 
-    def value(self, x: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, *parameters: float) -> Array:
         alpha, scale, input_scale = parameters
         below = np.expm1(np.minimum(x, 0) * input_scale) * (alpha * scale)
         return np.where(x < 0, below, x * scale)
 
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+    def slope(self, x: Array, y: Array, *parameters: float) -> Array:
         alpha, scale, input_scale = parameters
         below = np.exp(np.minimum(x, 0) * input_scale) * (alpha * scale * input_scale)
         return np.where(x > 0, x.dtype.type(scale), below)
@@ -160,10 +160,10 @@ class Silu(Pointwise):
 
     kernel = "silu"
 
-    def value(self, x: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, *parameters: float) -> Array:
         return x * sigmoid(x)
 
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+    def slope(self, x: Array, y: Array, *parameters: float) -> Array:
         s = sigmoid(x)
         return s * (1 + x * (1 - s))
 
@@ -173,10 +173,10 @@ class Mish(Pointwise):
 
     kernel = "mish"
 
-    def value(self, x: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, *parameters: float) -> Array:
         return x * np.tanh(softplus(x))
 
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+    def slope(self, x: Array, y: Array, *parameters: float) -> Array:
         t = np.tanh(softplus(x))
         return t + x * (1 - t * t) * sigmoid(x)
 
@@ -189,14 +189,14 @@ class Softplus(Pointwise):
 
     kernel = "softplus"
 
-    def constants(self, *parameters: Any) -> tuple[float, ...] | None:
+    def constants(self, *parameters: float) -> tuple[float, ...] | None:
         return (*parameters, -0.0)
 
-    def value(self, x: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, *parameters: float) -> Array:
         beta, threshold = parameters
         return np.where(x * beta > threshold, x, softplus(x * beta) / beta)
 
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+    def slope(self, x: Array, y: Array, *parameters: float) -> Array:
         beta, threshold = parameters
         return np.where(x * beta > threshold, x.dtype.type(1), sigmoid(x * beta))
 
@@ -206,23 +206,23 @@ class LogSigmoid(Pointwise):
 
     kernel = "softplus"
 
-    def constants(self, *parameters: Any) -> tuple[float, ...] | None:
+    def constants(self, *parameters: float) -> tuple[float, ...] | None:
         return -1.0, np.inf, 0.0
 
-    def value(self, x: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, *parameters: float) -> Array:
         return 0 - softplus(-x)  # 0, not -0, where the sigmoid is 1
 
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+    def slope(self, x: Array, y: Array, *parameters: float) -> Array:
         return sigmoid(-x)
 
 
 class Softsign(Pointwise):
     """``Softsign(x)``: ``x / (1 + |x|)``."""
 
-    def value(self, x: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, *parameters: float) -> Array:
         return x / (1 + np.abs(x))
 
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+    def slope(self, x: Array, y: Array, *parameters: float) -> Array:
         return (1 + np.abs(x)) ** -2
 
 
@@ -231,10 +231,10 @@ class Hardswish(Pointwise):
 
     kernel = "hardswish"
 
-    def value(self, x: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, *parameters: float) -> Array:
         return x * np.clip(x + 3, 0, 6) / 6
 
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+    def slope(self, x: Array, y: Array, *parameters: float) -> Array:
         one = x.dtype.type(1)
         return np.where(x <= -3, 0 * one, np.where(x >= 3, one, x / 3 + one / 2))
 
@@ -244,39 +244,39 @@ class Hardsigmoid(Pointwise):
 
     kernel = "hardsigmoid"
 
-    def value(self, x: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, *parameters: float) -> Array:
         return np.clip(x + 3, 0, 6) / 6
 
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+    def slope(self, x: Array, y: Array, *parameters: float) -> Array:
         return ((x > -3) & (x < 3)) * x.dtype.type(1 / 6)
 
 
 class Threshold(Pointwise):
     """``Threshold(x, threshold, value)``: ``x`` if ``x > threshold``, else ``value``."""
 
-    def value(self, x: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, *parameters: float) -> Array:
         threshold, value = parameters
         return np.where(x <= threshold, x.dtype.type(value), x)
 
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+    def slope(self, x: Array, y: Array, *parameters: float) -> Array:
         return ~(x <= parameters[0])
 
 
 class Hardshrink(Pointwise):
     """``Hardshrink(x, lambd)``: ``x`` if ``|x| > lambd``, else 0."""
 
-    def value(self, x: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, *parameters: float) -> Array:
         return np.where(np.abs(x) <= parameters[0], x.dtype.type(0), x)
 
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+    def slope(self, x: Array, y: Array, *parameters: float) -> Array:
         return np.abs(x) > parameters[0]
 
 
 class Softshrink(Pointwise):
     """``Softshrink(x, lambd)``: ``x`` moved towards 0 by ``lambd``, and 0 in between."""
 
-    def value(self, x: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, *parameters: float) -> Array:
         return x - np.clip(x, -parameters[0], parameters[0])
 
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+    def slope(self, x: Array, y: Array, *parameters: float) -> Array:
         return np.abs(x) > parameters[0]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from .._typing import Number
 from .elementwise import Binary, shape_of
 from .operation import Array, Operation, unbroadcast
 
@@ -53,7 +52,7 @@ class Clamp(Operation):
     """``min(max(a, low), high)``; the gradient passes where ``low <= a <= high``."""
 
     @staticmethod
-    def compute(a: Array, low: Any, high: Any) -> Array:
+    def compute(a: Array, low: Number | Array | None, high: Number | Array | None) -> Array:
         result = a
         if low is not None:
             result = np.maximum(result, low)
@@ -61,7 +60,7 @@ class Clamp(Operation):
             result = np.minimum(result, high)
         return result.copy() if result is a else result
 
-    def forward(self, a: Array, low: Any, high: Any) -> Array:
+    def forward(self, a: Array, low: Number | Array | None, high: Number | Array | None) -> Array:
         result = self.compute(a, low, high)
         if any(self.needs):
             inside = np.ones(result.shape, dtype=np.bool_)

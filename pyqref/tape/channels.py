@@ -33,7 +33,7 @@ def _channels(shape: tuple[int, ...], of: tuple[int, ...]) -> tuple[int, int, in
     return math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
 
 
-def scaled(a: Any, b: Any, divides: bool = False) -> Any:
+def scaled(a: Array, b: Any, divides: bool = False) -> Any:
     """``a * b`` or ``a / b``, by threads where ``b`` has a number for each channel of many."""
     if a.size >= _MANY and (channels := _channels(a.shape, b.shape)) is not None:
         scaled = _kernels.scale_channels(a.reshape(channels), b.reshape(-1), None, divides)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Number
 from .channels import quotient, scaled, sum_of_products
 from .operation import Array, Operation, unbroadcast
 
@@ -32,7 +33,7 @@ __all__ = [
 ]
 
 
-def shape_of(value: Any) -> tuple[int, ...]:
+def shape_of(value: Number | Array | None) -> tuple[int, ...]:
     """Shape of an array; a plain number has shape ``()``."""
     return getattr(value, "shape", ())
 
@@ -47,7 +48,7 @@ class Binary(Operation):
             None if grad_b is None else unbroadcast(grad_b, shape_b),
         )
 
-    def note_shapes(self, a: Any, b: Any) -> None:
+    def note_shapes(self, a: Number | Array, b: object) -> None:
         self.shapes = getattr(a, "shape", ()), getattr(b, "shape", ())
 
 

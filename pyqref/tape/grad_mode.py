@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from pyqref._kernels.tensors import is_recording, set_recording
+from pyqref._typing import Self
 
 __all__ = ["enable_grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"]
 
@@ -74,7 +75,7 @@ class _GradMode:
 
         return wrapped  # type: ignore[return-value]
 
-    def __new__(cls, function: Any = None) -> Any:
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         """``no_grad()`` is a context manager; ``@no_grad`` without call also decorates."""
         self = super().__new__(cls)
         if callable(function):
@@ -130,7 +131,7 @@ class inference_mode(_GradMode):
     False
     """
 
-    def __new__(cls, mode: Any = True) -> Any:
+    def __new__(cls, mode: bool = True) -> Self:
         if callable(mode):
             return super().__new__(cls, mode)
         return super().__new__(cls)

@@ -40,11 +40,11 @@ def reduce(loss: Array, reduction: str) -> Array:
 class ElementwiseLoss(Operation):
     """``Loss(input, target, reduction, *parameters)``; the two are broadcast together."""
 
-    def value(self, x: Array, target: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, target: Array, *parameters: float) -> Array:
         """Loss of each element."""
         raise NotImplementedError(f"{type(self).__name__}.value")
 
-    def slopes(self, x: Array, target: Array, *parameters: Any) -> tuple[Array, Array]:
+    def slopes(self, x: Array, target: Array, *parameters: float) -> tuple[Array, Array]:
         """Its derivatives by input and by target."""
         raise NotImplementedError(f"{type(self).__name__}.slopes")
 
@@ -69,10 +69,10 @@ class ElementwiseLoss(Operation):
 class Mse(ElementwiseLoss):
     """``Mse(input, target, reduction)``: ``(input - target)^2``."""
 
-    def value(self, x: Array, target: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, target: Array, *parameters: float) -> Array:
         return (x - target) ** 2
 
-    def slopes(self, x: Array, target: Array, *parameters: Any) -> tuple[Array, Array]:
+    def slopes(self, x: Array, target: Array, *parameters: float) -> tuple[Array, Array]:
         slope = 2 * (x - target)
         return slope, -slope
 
@@ -80,10 +80,10 @@ class Mse(ElementwiseLoss):
 class L1(ElementwiseLoss):
     """``L1(input, target, reduction)``: ``|input - target|``; slope 0 at 0 and at nan."""
 
-    def value(self, x: Array, target: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, target: Array, *parameters: float) -> Array:
         return np.abs(x - target)
 
-    def slopes(self, x: Array, target: Array, *parameters: Any) -> tuple[Array, Array]:
+    def slopes(self, x: Array, target: Array, *parameters: float) -> tuple[Array, Array]:
         slope = sign(x - target)
         return slope, -slope
 
@@ -95,12 +95,12 @@ class Huber(ElementwiseLoss):
     ``delta * (d - delta / 2)``.
     """
 
-    def value(self, x: Array, target: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, target: Array, *parameters: float) -> Array:
         (delta,) = parameters
         d = np.abs(x - target)
         return np.where(d < delta, 0.5 * d * d, delta * (d - 0.5 * delta))
 
-    def slopes(self, x: Array, target: Array, *parameters: Any) -> tuple[Array, Array]:
+    def slopes(self, x: Array, target: Array, *parameters: float) -> tuple[Array, Array]:
         (delta,) = parameters
         slope = np.clip(x - target, -delta, delta)
         return slope, -slope
@@ -109,12 +109,12 @@ class Huber(ElementwiseLoss):
 class SmoothL1(ElementwiseLoss):
     """``SmoothL1(input, target, reduction, beta)``: the Huber loss over its ``delta``, ``beta``."""
 
-    def value(self, x: Array, target: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, target: Array, *parameters: float) -> Array:
         (beta,) = parameters
         d = np.abs(x - target)
         return np.where(d < beta, 0.5 * d * d / beta, d - 0.5 * beta)
 
-    def slopes(self, x: Array, target: Array, *parameters: Any) -> tuple[Array, Array]:
+    def slopes(self, x: Array, target: Array, *parameters: float) -> tuple[Array, Array]:
         (beta,) = parameters
         slope = np.clip((x - target) / beta, -1, 1)
         return slope, -slope
@@ -127,13 +127,13 @@ class BinaryCrossEntropy(ElementwiseLoss):
     -100.
     """
 
-    def value(self, x: Array, target: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, target: Array, *parameters: float) -> Array:
         with np.errstate(divide="ignore"):
             log_x = np.maximum(np.log(x), -100)
             log_not_x = np.maximum(np.log1p(-x), -100)
         return (target - 1) * log_not_x - target * log_x
 
-    def slopes(self, x: Array, target: Array, *parameters: Any) -> tuple[Array, Array]:
+    def slopes(self, x: Array, target: Array, *parameters: float) -> tuple[Array, Array]:
         with np.errstate(divide="ignore"):
             log_odds = np.log1p(-x) - np.log(x)
         return (x - target) / np.maximum((1 - x) * x, x.dtype.type(1e-12)), log_odds
@@ -146,11 +146,11 @@ class BinaryCrossEntropyWithLogits(ElementwiseLoss):
     ``p = sigmoid(input)``; ``pos_weight`` is an array or 1.
     """
 
-    def value(self, x: Array, target: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, target: Array, *parameters: float) -> Array:
         (pos_weight,) = parameters
         return (1 - target) * x + ((pos_weight - 1) * target + 1) * softplus(-x)
 
-    def slopes(self, x: Array, target: Array, *parameters: Any) -> tuple[Array, Array]:
+    def slopes(self, x: Array, target: Array, *parameters: float) -> tuple[Array, Array]:
         (pos_weight,) = parameters
         slope = (1 - target) - ((pos_weight - 1) * target + 1) * sigmoid(-x)
         return slope, -x + (pos_weight - 1) * softplus(-x)
@@ -163,12 +163,12 @@ class KlDiv(ElementwiseLoss):
     target is given by its logarithm. As in torch, the slope of a target of 0 is nan.
     """
 
-    def value(self, x: Array, target: Array, *parameters: Any) -> Array:
+    def value(self, x: Array, target: Array, *parameters: float) -> Array:
         if parameters[0]:
             return np.exp(target) * (target - x)
         return target * _log_or_zero(target) - target * x
 
-    def slopes(self, x: Array, target: Array, *parameters: Any) -> tuple[Array, Array]:
+    def slopes(self, x: Array, target: Array, *parameters: float) -> tuple[Array, Array]:
         if parameters[0]:
             p = np.exp(target)
             return -p, p * (target - x + 1)

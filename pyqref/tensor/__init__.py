@@ -88,7 +88,7 @@ from .generator import initial_seed as initial_seed
 from .generator import manual_seed as manual_seed
 from .generator import seed as seed
 from .generator import set_rng_state as set_rng_state
-from .picking import argwhere as argwhere
+from .finding import argwhere as argwhere
 from .picking import gather as gather
 from .picking import index_add as index_add
 from .picking import index_copy as index_copy
@@ -98,7 +98,7 @@ from .picking import index_select as index_select
 from .picking import masked_fill as masked_fill
 from .picking import masked_scatter as masked_scatter
 from .picking import masked_select as masked_select
-from .picking import nonzero as nonzero
+from .finding import nonzero as nonzero
 from .picking import scatter as scatter
 from .picking import scatter_add as scatter_add
 from .picking import take as take
@@ -117,7 +117,7 @@ from .joining import concat as concat
 from .joining import concatenate as concatenate
 from .joining import dstack as dstack
 from .joining import hstack as hstack
-from .joining import meshgrid as meshgrid
+from .meshes import meshgrid as meshgrid
 from .joining import split as split
 from .joining import split_with_sizes as split_with_sizes
 from .joining import stack as stack
@@ -147,13 +147,13 @@ from .linalg import bmm as bmm
 from .linalg import cdist as cdist
 from .linalg import cross as cross
 from .linalg import dot as dot
-from .linalg import einsum as einsum
+from .contraction import einsum as einsum
 from .linalg import inner as inner
 from .linalg import matmul as matmul
 from .linalg import mm as mm
 from .linalg import mv as mv
 from .linalg import outer as outer
-from .linalg import tensordot as tensordot
+from .contraction import tensordot as tensordot
 from .linalg import trace as trace
 from .linalg import vdot as vdot
 from .logic import bitwise_and as bitwise_and
@@ -658,7 +658,7 @@ class _CallableModule(ModuleType):
     in the place of the function, do no harm.
     """
 
-    def __call__(self, data: Any, **options: Any) -> Any:
+    def __call__(self, data: object, **options: Any) -> Any:
         return tensor(data, **options)
 
 

@@ -1,16 +1,15 @@
-"""A second name of a function, which a graph can tell from the first."""
+"""A second name of a function, which a graph can tell from the first, and its in-place form."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from .._insides.code_objects import twin_of
+from .._typing import Function
 
-__all__ = ["alias", "canonical"]
-
-Function = TypeVar("Function", bound=Callable[..., Any])
+__all__ = ["alias", "canonical", "same_elements"]
 
 
 def alias(function: Function, name: str) -> Function:
@@ -39,7 +38,7 @@ def alias(function: Function, name: str) -> Function:
     return cast(Function, second)
 
 
-def canonical(function: Any) -> Any:
+def canonical(function: Callable[..., Any] | None) -> Any:
     """The function of which another one is an alias, or the function itself.
 
     Examples
@@ -52,3 +51,21 @@ def canonical(function: Any) -> Any:
     return (
         getattr(function, "_alias_of", function) if isinstance(function, FunctionType) else function
     )
+
+
+def same_elements(function: Function) -> Function:
+    """The in-place form of a view: the tensor itself takes the new shape."""
+
+    def changed(input: Any, *args: Any) -> Any:
+        result = function(input, *args)
+        input._array = result._array
+        if input.is_quantized:
+            input._quantizer = result._quantizer  # whose axis went with the channels
+        if not result.is_leaf:
+            input._goes_to = result._goes_to
+        return input
+
+    changed.__name__ = changed.__qualname__ = f"{function.__name__}_"
+    changed.__doc__ = f"In-place form of :func:`{function.__name__}`."
+    result: Any = changed
+    return result

@@ -25,7 +25,7 @@ __all__ = [
 _LONGEST = 60
 
 
-def described(value: Any) -> str:
+def described(value: object) -> str:
     """A value as an error message shows it: short, and of a tensor its kind and shape.
 
     Examples
@@ -122,7 +122,7 @@ def as_integer(value: Any, name: str, least: int | None = None) -> int:
     return int(value)
 
 
-def as_flag(value: Any, name: str) -> bool:
+def as_flag(value: bool, name: str) -> bool:
     """``value`` as True or False: those, 0 or 1, or a tensor or array with one of them.
 
     Raises
@@ -138,7 +138,7 @@ def as_flag(value: Any, name: str) -> bool:
     return bool(single)
 
 
-def refused_number(value: Any) -> str:
+def refused_number(value: str) -> str:
     """:func:`described`, with what to do with a quantized tensor where numbers are wanted.
 
     Examples

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._insides.numpy_errors import quiet
+from .._typing import Tensor, TensorOrNumber
 from ..tape import bounds, elementwise, unary
 from .aliases import alias
 from .arguments import described
@@ -45,7 +46,7 @@ __all__ = [
 ]
 
 
-def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def add(input: Tensor, other: TensorOrNumber, *, alpha: float = 1) -> Tensor:
     """``input + alpha * other``.
 
     Examples
@@ -65,7 +66,7 @@ def _scaled(other: Any, alpha: Any) -> Any:
     return mul(other, alpha) if alpha != 1 else other
 
 
-def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def sub(input: Tensor, other: TensorOrNumber, *, alpha: float = 1) -> Tensor:
     """``input - alpha * other``.
 
     Examples
@@ -81,7 +82,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     return combine(elementwise.Sub, input, other)
 
 
-def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def rsub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
     """``other - alpha * input``.
 
     Examples
@@ -93,7 +94,7 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     return sub(other, input, alpha=alpha)
 
 
-def mul(input: Any, other: Any) -> Any:
+def mul(input: Tensor, other: TensorOrNumber) -> Tensor:
     """``input * other``.
 
     Examples
@@ -105,7 +106,7 @@ def mul(input: Any, other: Any) -> Any:
     return combine(elementwise.Mul, input, other)
 
 
-def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+def div(input: Tensor, other: TensorOrNumber, *, rounding_mode: str | None = None) -> Tensor:
     """``input / other``: integers are divided as floats.
 
     Parameters
@@ -148,12 +149,12 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     return wrap(np.asarray(quotient))
 
 
-def rdiv(input: Any, other: Any) -> Any:
+def rdiv(input: Tensor, other: TensorOrNumber) -> Tensor:
     """A number over a tensor, as torch computes it: ``(1 / input) * other``, rounded twice."""
     return mul(apply(unary.Reciprocal, *to_floating(input)), other)
 
 
-def floor_divide(input: Any, other: Any) -> Any:
+def floor_divide(input: Tensor, other: TensorOrNumber) -> Tensor:
     """The quotient, rounded down.
 
     Examples
@@ -165,7 +166,7 @@ def floor_divide(input: Any, other: Any) -> Any:
     return div(input, other, rounding_mode="floor")
 
 
-def pow(input: Any, exponent: Any) -> Any:
+def pow(input: Tensor, exponent: TensorOrNumber) -> Tensor:
     """``input ** exponent``.
 
     Examples
@@ -211,7 +212,7 @@ def _non_negative(value: Any) -> bool:
     return bool(np.all(np.asarray(getattr(value, "_array", value)) >= 0))
 
 
-def neg(input: Any) -> Any:
+def neg(input: Tensor) -> Tensor:
     """``-input``.
 
     Examples
@@ -230,7 +231,7 @@ def neg(input: Any) -> Any:
     return apply(unary.Neg, input)
 
 
-def remainder(input: Any, other: Any) -> Any:
+def remainder(input: Tensor, other: TensorOrNumber) -> Tensor:
     """Remainder of the floored quotient; its sign is that of ``other``.
 
     Examples
@@ -242,7 +243,7 @@ def remainder(input: Any, other: Any) -> Any:
     return apply(elementwise.Remainder, *_numbers("remainder", input, other))
 
 
-def fmod(input: Any, other: Any) -> Any:
+def fmod(input: Tensor, other: TensorOrNumber) -> Tensor:
     """Remainder of the truncated quotient; its sign is that of ``input``.
 
     Examples
@@ -254,7 +255,7 @@ def fmod(input: Any, other: Any) -> Any:
     return apply(elementwise.Fmod, *_numbers("fmod", input, other))
 
 
-def maximum(input: Any, other: Any) -> Any:
+def maximum(input: Tensor, other: TensorOrNumber) -> Tensor:
     """The larger of two, element by element; nan wins.
 
     Examples
@@ -266,7 +267,7 @@ def maximum(input: Any, other: Any) -> Any:
     return combine(bounds.Maximum, input, other)
 
 
-def minimum(input: Any, other: Any) -> Any:
+def minimum(input: Tensor, other: TensorOrNumber) -> Tensor:
     """The smaller of two, element by element; nan wins.
 
     Examples
@@ -278,7 +279,9 @@ def minimum(input: Any, other: Any) -> Any:
     return combine(bounds.Minimum, input, other)
 
 
-def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+def clamp(
+    input: Tensor, min: TensorOrNumber | None = None, max: TensorOrNumber | None = None
+) -> Tensor:
     """``min(max(input, min), max)``; a bound may be None, a number or a tensor.
 
     Examples
@@ -296,7 +299,7 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     return apply(bounds.Clamp, input, low, high)
 
 
-def clamp_min(input: Any, min: Any) -> Any:
+def clamp_min(input: Any, min: Any) -> Tensor:
     """``max(input, min)``.
 
     Examples
@@ -308,7 +311,7 @@ def clamp_min(input: Any, min: Any) -> Any:
     return clamp(input, min)
 
 
-def clamp_max(input: Any, max: Any) -> Any:
+def clamp_max(input: Any, max: Any) -> Tensor:
     """``min(input, max)``.
 
     Examples
@@ -320,7 +323,9 @@ def clamp_max(input: Any, max: Any) -> Any:
     return clamp(input, None, max)
 
 
-def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+def where(
+    condition: Tensor, input: Tensor | None = None, other: TensorOrNumber | None = None
+) -> Any:
     """``input`` where ``condition`` holds, else ``other``.
 
     With ``condition`` alone: the indices at which it holds, one tensor an axis.
@@ -363,7 +368,7 @@ def _refuse_bool(operand: Any) -> None:
         )
 
 
-def where_method(input: Any, condition: Any, other: Any) -> Any:
+def where_method(input: Tensor, condition: Tensor, other: TensorOrNumber) -> Tensor:
     """``input`` where ``condition`` holds, else ``other``."""
     return where(condition, input, other)
 

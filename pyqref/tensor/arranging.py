@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .._typing import Ints, Shape, Tensor
 from ..dtypes import contiguous_format, per_tensor_affine
 from ..tape import shape as operations
 from .arguments import as_integer
@@ -30,7 +32,7 @@ __all__ = [
 ]
 
 
-def flip(input: Any, *dims: Any) -> Any:
+def flip(input: Tensor, *dims: Ints) -> Tensor:
     """Elements in reversed order along ``dims``; a copy.
 
     Examples
@@ -42,7 +44,7 @@ def flip(input: Any, *dims: Any) -> Any:
     return apply(operations.Flip, input, axes_of(shape_argument(dims), input.ndim))
 
 
-def fliplr(input: Any) -> Any:
+def fliplr(input: Tensor) -> Tensor:
     """Reverse the second axis.
 
     Examples
@@ -54,7 +56,7 @@ def fliplr(input: Any) -> Any:
     return flip(input, 1)
 
 
-def flipud(input: Any) -> Any:
+def flipud(input: Tensor) -> Tensor:
     """Reverse the first axis.
 
     Examples
@@ -66,7 +68,7 @@ def flipud(input: Any) -> Any:
     return flip(input, 0)
 
 
-def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """Turn by 90 degrees ``k`` times in the plane of two axes.
 
     Examples
@@ -90,7 +92,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     return clone(input, memory_format=contiguous_format)
 
 
-def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
+def roll(input: Tensor, shifts: Any, dims: Shape | None = None) -> Tensor:
     """Shift elements along ``dims``; what falls off comes in again.
 
     Examples
@@ -111,7 +113,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     return apply(operations.Roll, input, shifts, axes)
 
 
-def repeat(input: Any, *repeats: Any) -> Any:
+def repeat(input: Tensor, *repeats: Ints) -> Tensor:
     """The tensor tiled ``repeats`` times along each axis."""
     times = shape_argument(repeats)
     if len(times) < input.ndim:
@@ -127,7 +129,7 @@ def repeat(input: Any, *repeats: Any) -> Any:
     return apply(operations.Repeat, input, times)
 
 
-def tile(input: Any, *dims: Any) -> Any:
+def tile(input: Tensor, *dims: Ints) -> Tensor:
     """As :func:`repeat`; missing leading counts are 1.
 
     Examples
@@ -140,7 +142,7 @@ def tile(input: Any, *dims: Any) -> Any:
     return repeat(input, (1,) * (input.ndim - len(times)) + times)
 
 
-def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
+def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Tensor:
     """Each slice along ``dim`` repeated in its place.
 
     Examples
@@ -183,7 +185,7 @@ def _spread(input: Any, repeats: int, dim: int | None) -> Any:
     return spread.reshape(-1 if dim is None else longer)
 
 
-def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """All windows of ``size`` along an axis, every ``step``, as a new last axis; a view."""
     axis = axis_of(dimension, input.ndim)
     length = input._array.shape[axis]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pyqref._typing import Tensor
 from pyqref.tape import Array
 
 __all__ = ["assign"]
 
 
-def assign(tensor: Any, values: Array) -> None:
+def assign(tensor: Tensor, values: Array) -> None:
     """Put ``values`` into the memory of a tensor; where their number is another, resize it.
 
     Nothing is recorded: for buffers, which get no gradients. The dtype of the tensor stays.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._typing import Ints, Tensor
 from .arguments import as_integer
 from .dispatch import require_tensor
 
 __all__ = ["axes_of", "axis_of", "require_rank", "shape_argument"]
 
 
-def axis_of(dim: Any, ndim: int) -> int:
+def axis_of(dim: int, ndim: int) -> int:
     """A single axis as a non-negative int; a 0-dimensional tensor has axes 0 and -1.
 
     Raises
@@ -29,7 +30,7 @@ def axis_of(dim: Any, ndim: int) -> int:
     return dim % limit
 
 
-def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
+def axes_of(dim: Ints | None, ndim: int) -> tuple[int, ...]:
     """Axes as a tuple of non-negative ints; None and () stand for all of them."""
     if type(dim) is int:
         axis = axis_of(dim, ndim)
@@ -64,7 +65,7 @@ def shape_argument(shape: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple([as_integer(length, "a length of the shape") for length in shape])
 
 
-def require_rank(name: str, argument: str, tensor: Any, ndim: int) -> None:
+def require_rank(name: str, argument: str, tensor: Tensor, ndim: int) -> None:
     """Raise unless an argument of a function is a tensor of one, two or three axes."""
     require_tensor(name, argument, tensor)
     if tensor.ndim != ndim:

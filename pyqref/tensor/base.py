@@ -24,6 +24,7 @@ from .._kernels.tensors import (
     wrap,
     wrap_quantized,
 )
+from .._typing import Tensor
 from ..dtypes import dtype, from_numpy_dtype
 from ..tape import AccumulateGrad, Array, Edge, Operation
 from ..tape.memory import add_where, address, overlaps, same_layout
@@ -98,7 +99,7 @@ class TensorBase(TensorSlots):
             self._leaf_edge = Edge(accumulator, 0)
         self._goes_to = self._leaf_edge if value else None
 
-    def _set_grad(self, value: Any) -> None:
+    def _set_grad(self, value: Tensor | None) -> None:
         if value is not None:
             if not isinstance(value, TensorBase):
                 raise TypeError(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Tensor
 from ..dtypes import dtype as dtype_
 from .arguments import as_integer, described
 from .creation import made, numpy_type
@@ -22,7 +23,7 @@ def frombuffer(
     count: int = -1,
     offset: int = 0,
     requires_grad: bool = False,
-) -> Any:
+) -> Tensor:
     """A vector over the bytes of an object, which it shares.
 
     Parameters

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from .._typing import Tensor, TensorOrNumber
 from ..tape import elementwise
 from .arithmetic import add, div, mul, where
 from .dispatch import apply
@@ -26,7 +25,7 @@ __all__ = [
 ]
 
 
-def atan2(input: Any, other: Any) -> Any:
+def atan2(input: Tensor, other: TensorOrNumber) -> Tensor:
     """Angle of the points ``(other, input)``, in [-pi, pi].
 
     Examples
@@ -39,7 +38,7 @@ def atan2(input: Any, other: Any) -> Any:
 
 
 @explains_errors
-def fmax(input: Any, other: Any) -> Any:
+def fmax(input: Tensor, other: TensorOrNumber) -> Tensor:
     """The larger of two, element by element, the first of equal ones; a nan loses.
 
     Examples
@@ -53,7 +52,7 @@ def fmax(input: Any, other: Any) -> Any:
 
 
 @explains_errors
-def fmin(input: Any, other: Any) -> Any:
+def fmin(input: Tensor, other: TensorOrNumber) -> Tensor:
     """The smaller of two, element by element, the first of equal ones; a nan loses.
 
     Examples
@@ -66,7 +65,7 @@ def fmin(input: Any, other: Any) -> Any:
     return where(b.isnan() | (a <= b), a, b)
 
 
-def hypot(input: Any, other: Any) -> Any:
+def hypot(input: Tensor, other: TensorOrNumber) -> Tensor:
     """``sqrt(input**2 + other**2)``, also where the squares leave the range.
 
     Examples
@@ -78,7 +77,7 @@ def hypot(input: Any, other: Any) -> Any:
     return apply(elementwise.Hypot, *to_floating(input, other))
 
 
-def logaddexp(input: Any, other: Any) -> Any:
+def logaddexp(input: Tensor, other: TensorOrNumber) -> Tensor:
     """``log(exp(input) + exp(other))``, without overflow.
 
     Examples
@@ -90,7 +89,7 @@ def logaddexp(input: Any, other: Any) -> Any:
     return apply(elementwise.LogAddExp, *to_floating(input, other))
 
 
-def xlogy(input: Any, other: Any) -> Any:
+def xlogy(input: Tensor, other: TensorOrNumber) -> Tensor:
     """``input * log(other)``; 0 where ``input`` is 0, unless ``other`` is nan.
 
     Examples
@@ -103,7 +102,7 @@ def xlogy(input: Any, other: Any) -> Any:
     return apply(elementwise.XLogY, *to_floating(input, other))
 
 
-def lerp(input: Any, end: Any, weight: Any) -> Any:
+def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     """``input + weight * (end - input)``.
 
     Examples
@@ -116,7 +115,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
 
 
 @explains_errors
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """``input + value * tensor1 * tensor2``.
 
     Examples
@@ -130,7 +129,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
 
 
 @explains_errors
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """``input + value * tensor1 / tensor2``.
 
     Examples

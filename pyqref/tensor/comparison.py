@@ -10,6 +10,7 @@ from .. import _kernels
 from .._insides.numpy_errors import quiet
 from .._kernels.layout import PART, lies_in_result_order
 from .._kernels.parts import output_for, parts, under
+from .._typing import Tensor, TensorOrNumber
 from ..dtypes import per_tensor_affine
 from .aliases import alias
 from .base import TensorBase, wrap
@@ -127,7 +128,7 @@ def _part_of(operand: Any, at: tuple[slice, ...]) -> Any:
     return wrap(x._quantizer.of_part(where).dequantize(array) if x.is_quantized else array)
 
 
-def eq(input: Any, other: Any) -> Any:
+def eq(input: TensorBase, other: TensorOrNumber) -> Tensor:
     """``input == other``.
 
     Examples
@@ -139,7 +140,7 @@ def eq(input: Any, other: Any) -> Any:
     return _compare(np.equal, input, other)
 
 
-def ne(input: Any, other: Any) -> Any:
+def ne(input: Tensor, other: TensorOrNumber) -> Tensor:
     """``input != other``.
 
     Examples
@@ -151,7 +152,7 @@ def ne(input: Any, other: Any) -> Any:
     return _compare(np.not_equal, input, other)
 
 
-def lt(input: Any, other: Any) -> Any:
+def lt(input: Tensor, other: TensorOrNumber) -> Tensor:
     """``input < other``.
 
     Examples
@@ -163,7 +164,7 @@ def lt(input: Any, other: Any) -> Any:
     return _compare(np.less, input, other)
 
 
-def le(input: Any, other: Any) -> Any:
+def le(input: Tensor, other: TensorOrNumber) -> Tensor:
     """``input <= other``.
 
     Examples
@@ -175,7 +176,7 @@ def le(input: Any, other: Any) -> Any:
     return _compare(np.less_equal, input, other)
 
 
-def gt(input: Any, other: Any) -> Any:
+def gt(input: Tensor, other: TensorOrNumber) -> Tensor:
     """``input > other``.
 
     Examples
@@ -187,7 +188,7 @@ def gt(input: Any, other: Any) -> Any:
     return _compare(np.greater, input, other)
 
 
-def ge(input: Any, other: Any) -> Any:
+def ge(input: Tensor, other: TensorOrNumber) -> Tensor:
     """``input >= other``.
 
     Examples
@@ -231,7 +232,7 @@ def _all_equal(input: Any, other: Any) -> bool:
 @explains_errors
 def isclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> Any:
+) -> Tensor:
     """Whether ``|input - other| <= atol + rtol * |other|``.
 
     Examples
@@ -251,7 +252,11 @@ def isclose(
 
 @explains_errors
 def allclose(
-    input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    input: Tensor,
+    other: TensorOrNumber,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
 ) -> bool:
     """Return True if :func:`isclose` holds everywhere.
 

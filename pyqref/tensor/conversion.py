@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from .._typing import Array, Dtype, Ints, MemoryFormat, Tensor
 from ..devices import device as device_
 from ..devices import refuse_move, require_cpu
 from ..dtypes import dtype as dtype_
@@ -25,7 +26,7 @@ from .wrong_arguments import explains_errors
 __all__ = ["from_dlpack"]
 
 
-def to(input: Any, *args: Any, **kwargs: Any) -> Any:
+def to(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """The tensor in another dtype (or on a device, or like another tensor).
 
     ``to(dtype)``, ``to(device)``, ``to(device, dtype)``, ``to(other)``; options ``dtype``,
@@ -69,7 +70,7 @@ def _check_cast(input: Any, wanted: dtype_) -> None:
         )
 
 
-def type_(input: Any, dtype: Any = None) -> Any:
+def type_(input: Tensor, dtype: Dtype | None = None) -> Any:
     """The name of the type, such as ``'pyqref.FloatTensor'``; with ``dtype``, :func:`to`.
 
     A ``dtype`` may also be such a name, which may begin with ``torch`` as in a script for it, or
@@ -106,47 +107,47 @@ _TYPE_NAMES = {
 }
 
 
-def float_(input: Any) -> Any:
+def float_(input: Tensor) -> Tensor:
     """``to(float32)``."""
     return to(input, dtypes.float32)
 
 
-def double(input: Any) -> Any:
+def double(input: Tensor) -> Tensor:
     """``to(float64)``."""
     return to(input, dtypes.float64)
 
 
-def half(input: Any) -> Any:
+def half(input: Tensor) -> Tensor:
     """``to(float16)``."""
     return to(input, dtypes.float16)
 
 
-def int_(input: Any) -> Any:
+def int_(input: Tensor) -> Tensor:
     """``to(int32)``."""
     return to(input, dtypes.int32)
 
 
-def long(input: Any) -> Any:
+def long(input: Tensor) -> Tensor:
     """``to(int64)``."""
     return to(input, dtypes.int64)
 
 
-def short(input: Any) -> Any:
+def short(input: Tensor) -> Any:
     """``to(int16)``."""
     return to(input, dtypes.int16)
 
 
-def char(input: Any) -> Any:
+def char(input: Tensor) -> Any:
     """``to(int8)``."""
     return to(input, dtypes.int8)
 
 
-def byte(input: Any) -> Any:
+def byte(input: Tensor) -> Any:
     """``to(uint8)``."""
     return to(input, dtypes.uint8)
 
 
-def bool_(input: Any) -> Any:
+def bool_(input: Tensor) -> Tensor:
     """``to(bool)``."""
     return to(input, dtypes.bool_)
 
@@ -158,7 +159,7 @@ def cuda(input: Any, device: Any = None, non_blocking: bool = False) -> Any:
     return input
 
 
-def cpu(input: Any) -> Any:
+def cpu(input: Tensor) -> Any:
     """The tensor itself: every tensor is on the CPU."""
     return input
 
@@ -169,7 +170,7 @@ def type_as(input: Any, other: Any) -> Any:
     return to(input, other.dtype)
 
 
-def item(input: Any) -> Any:
+def item(input: TensorBase) -> float:
     """The only element, as a Python number.
 
     Raises
@@ -184,7 +185,7 @@ def item(input: Any) -> Any:
     return _plain(input).reshape(()).item()
 
 
-def tolist(input: Any) -> Any:
+def tolist(input: Tensor) -> Any:
     """The elements as nested lists of Python numbers."""
     return _plain(input).tolist()
 
@@ -193,7 +194,7 @@ def _plain(input: Any) -> Any:
     return input.dequantize()._array if input.is_quantized else input._array
 
 
-def numpy(input: Any, *, force: bool = False) -> Any:
+def numpy(input: Tensor, *, force: bool = False) -> Array:
     """A NumPy array on the same memory.
 
     Raises
@@ -215,7 +216,7 @@ def numpy(input: Any, *, force: bool = False) -> Any:
     return input._array.view()
 
 
-def as_array(input: Any, dtype: Any = None, copy: bool | None = None) -> Any:
+def as_array(input: Tensor, dtype: Any = None, copy: bool | None = None) -> Array:
     """What ``numpy.asarray(tensor)`` gives."""
     array = numpy(input)
     if dtype is not None and array.dtype != dtype:
@@ -223,20 +224,20 @@ def as_array(input: Any, dtype: Any = None, copy: bool | None = None) -> Any:
     return array.copy() if copy else array
 
 
-def dlpack(input: Any, **options: Any) -> Any:
+def dlpack(input: Tensor, **options: Any) -> Any:
     """The capsule through which other libraries share the memory."""
     if input.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     return numpy(input).__dlpack__(**options)
 
 
-def dlpack_device(input: Any) -> Any:
+def dlpack_device(input: Tensor) -> Any:
     """Kind and number of the device, in DLPack's numbering."""
     return numpy(input).__dlpack_device__()
 
 
 @explains_errors
-def from_dlpack(ext_tensor: Any) -> Any:
+def from_dlpack(ext_tensor: Array) -> Tensor:
     """A tensor on the memory of another library's tensor (through ``__dlpack__``).
 
     Of a tensor of ``torch`` that requires a gradient, the numbers are taken.
@@ -255,7 +256,7 @@ def from_dlpack(ext_tensor: Any) -> Any:
     return wrap(array)
 
 
-def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
+def copy_(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Copy the elements of ``src`` into ``input``; shapes are broadcast, types converted."""
     check_in_place(input)
     if isinstance(src, (int, float, np.number, np.bool_)):
@@ -272,7 +273,7 @@ def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
 
 
 @explains_errors
-def fill_(input: Any, value: Any) -> Any:
+def fill_(input: Any, value: Any) -> Tensor:
     """Write one number everywhere."""
     if not isinstance(value, TensorBase):
         value = wrap(np.asarray(fitting(value, input._array.dtype)))
@@ -284,13 +285,13 @@ def fill_(input: Any, value: Any) -> Any:
     return copy_(input, clone(value))  # which may be one of the elements
 
 
-def zero_(input: Any) -> Any:
+def zero_(input: Tensor) -> Tensor:
     """Write zero everywhere."""
     return fill_(input, 0)
 
 
 @explains_errors
-def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
+def resize_(input: Tensor, *sizes: Ints, memory_format: MemoryFormat | None = None) -> Tensor:
     """Change the shape; the elements are kept in order, new ones are zero."""
     from .axes import shape_argument
 
@@ -325,7 +326,7 @@ def resize_as_(input: Any, other: Any) -> Any:
     return resize_(input, *other.shape)
 
 
-def set_(input: Any, source: Any) -> Any:
+def set_(input: Tensor, source: Any) -> Any:
     """Make ``input`` share the memory, shape and strides of ``source``."""
     require_tensor("set_", "source", source)
     if source.dtype is not input.dtype:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .._insides.numpy_errors import quiet
+from .._typing import Array, Device, Ints, Layout, Tensor
 from ..devices import require_cpu
 from ..dtypes import dtype as dtype_
 from .arguments import as_flag, described
@@ -31,7 +33,7 @@ __all__ = [
 ]
 
 
-def made(array: Any, requires_grad: bool, device: Any = None) -> Any:
+def made(array: Array, requires_grad: bool, device: Device = None) -> Tensor:
     if device is not None:
         require_cpu(device)
     result = wrap(array)
@@ -53,13 +55,13 @@ def numpy_type(dtype: dtype_ | None) -> Any:
 
 
 def tensor(
-    data: Any,
+    data: object,
     *,
     dtype: dtype_ | None = None,
-    device: Any = None,
+    device: Device = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
-) -> Any:
+) -> Tensor:
     """A new tensor with a copy of ``data``.
 
     Parameters
@@ -162,7 +164,7 @@ def _common_float(data: Any) -> Any:
     return None
 
 
-def as_tensor(data: Any, dtype: dtype_ | None = None, device: Any = None) -> Any:
+def as_tensor(data: Array, dtype: dtype_ | None = None, device: Device = None) -> Tensor:
     """A tensor that shares the memory of ``data`` where it can; a tensor is returned itself.
 
     Examples
@@ -188,12 +190,12 @@ def as_tensor(data: Any, dtype: dtype_ | None = None, device: Any = None) -> Any
 class _Owner:
     """Keeps foreign memory alive, and makes an array on it that counts as its owner."""
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Array) -> None:
         self.array = array
         self.__array_interface__ = array.__array_interface__
 
 
-def from_numpy(ndarray: Any) -> Any:
+def from_numpy(ndarray: Array) -> Tensor:
     """A tensor on the memory of a NumPy array: a change of one is seen in the other.
 
     Raises
@@ -232,12 +234,12 @@ def from_numpy(ndarray: Any) -> Any:
 @explains_errors
 def full(
     *size: Any,
-    fill_value: Any = None,
+    fill_value: float | None = None,
     dtype: dtype_ | None = None,
-    device: Any = None,
+    device: Device = None,
     requires_grad: bool = False,
-    layout: Any = None,
-) -> Any:
+    layout: Layout | None = None,
+) -> Tensor:
     """A tensor of shape ``size`` filled with one number.
 
     Examples
@@ -297,7 +299,7 @@ def _filled(maker: Any, size: tuple[Any, ...], options: dict[str, Any]) -> Any:
     return result
 
 
-def zeros(*size: Any, **options: Any) -> Any:
+def zeros(*size: Ints, **options: Any) -> Tensor:
     """A tensor of zeros; options ``dtype``, ``device``, ``requires_grad``.
 
     Examples
@@ -309,7 +311,7 @@ def zeros(*size: Any, **options: Any) -> Any:
     return _filled(np.zeros, size, options)
 
 
-def ones(*size: Any, **options: Any) -> Any:
+def ones(*size: Ints, **options: Any) -> Tensor:
     """A tensor of ones; options ``dtype``, ``device``, ``requires_grad``.
 
     Examples
@@ -321,7 +323,7 @@ def ones(*size: Any, **options: Any) -> Any:
     return _filled(np.ones, size, options)
 
 
-def empty(*size: Any, **options: Any) -> Any:
+def empty(*size: Ints, **options: Any) -> Tensor:
     """A tensor of zeros (``torch`` leaves the memory as it is); options as :func:`zeros`.
 
     Examples
@@ -334,7 +336,9 @@ def empty(*size: Any, **options: Any) -> Any:
 
 
 @explains_errors
-def empty_strided(size: Any, stride: Any, *, dtype: dtype_ | None = None, **options: Any) -> Any:
+def empty_strided(
+    size: Sequence[int], stride: Sequence[int], *, dtype: dtype_ | None = None, **options: Any
+) -> Tensor:
     """A tensor with the given strides (in elements).
 
     Examples
@@ -348,7 +352,7 @@ def empty_strided(size: Any, stride: Any, *, dtype: dtype_ | None = None, **opti
     return zeros(needed, dtype=dtype, **options).as_strided(size, stride)
 
 
-def eye(n: int, m: int | None = None, **options: Any) -> Any:
+def eye(n: int, m: int | None = None, **options: Any) -> Tensor:
     """Ones on the diagonal, zeros elsewhere; shape ``(n, m)``.
 
     Examples
@@ -363,7 +367,7 @@ def eye(n: int, m: int | None = None, **options: Any) -> Any:
 
 
 @explains_errors
-def scalar_tensor(s: Any, *, dtype: dtype_ | None = None) -> Any:
+def scalar_tensor(s: float, *, dtype: dtype_ | None = None) -> Tensor:
     """A 0-dimensional tensor of the default type.
 
     Examples

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Array, Ints, Tensor
 from ..dtypes import dtype as dtype_
 from ..dtypes import preserve_format
 from .creation import empty, full, made, numpy_type, ones, tensor, zeros
@@ -46,7 +47,7 @@ def _like(input: Any, maker: Any, options: dict[str, Any], *args: Any) -> Any:
     return result
 
 
-def zeros_like(input: Any, **options: Any) -> Any:
+def zeros_like(input: Tensor, **options: Any) -> Tensor:
     """Zeros in the shape, type and memory order of ``input``.
 
     Examples
@@ -58,7 +59,7 @@ def zeros_like(input: Any, **options: Any) -> Any:
     return _like(input, np.zeros_like, options)
 
 
-def ones_like(input: Any, **options: Any) -> Any:
+def ones_like(input: Tensor, **options: Any) -> Tensor:
     """Ones in the shape, type and memory order of ``input``.
 
     Examples
@@ -70,7 +71,7 @@ def ones_like(input: Any, **options: Any) -> Any:
     return _like(input, np.ones_like, options)
 
 
-def empty_like(input: Any, **options: Any) -> Any:
+def empty_like(input: Any, **options: Any) -> Tensor:
     """As :func:`zeros_like`; a quantized tensor keeps its quantizer.
 
     Examples
@@ -84,7 +85,7 @@ def empty_like(input: Any, **options: Any) -> Any:
     return _like(input, np.zeros_like, options)
 
 
-def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
+def full_like(input: Tensor, fill_value: float, **options: Any) -> Tensor:
     """One number in the shape, type and memory order of ``input``.
 
     Examples
@@ -101,30 +102,30 @@ def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
 
 
 def new_tensor(
-    input: Any, data: Any, *, dtype: dtype_ | None = None, requires_grad: bool = False
-) -> Any:
+    input: Tensor, data: Array, *, dtype: dtype_ | None = None, requires_grad: bool = False
+) -> Tensor:
     """:func:`tensor` in the type of ``input``."""
     if dtype is None and isinstance(data, np.ndarray):
         return made(data.copy(), requires_grad)
     return tensor(data, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
-def new_zeros(input: Any, *size: Any, **options: Any) -> Any:
+def new_zeros(input: Tensor, *size: Ints, **options: Any) -> Tensor:
     """:func:`zeros` in the type of ``input``."""
     return zeros(*size, **{"dtype": input.dtype, **_given(options)})
 
 
-def new_ones(input: Any, *size: Any, **options: Any) -> Any:
+def new_ones(input: Tensor, *size: Ints, **options: Any) -> Tensor:
     """:func:`ones` in the type of ``input``."""
     return ones(*size, **{"dtype": input.dtype, **_given(options)})
 
 
-def new_empty(input: Any, *size: Any, **options: Any) -> Any:
+def new_empty(input: Tensor, *size: Ints, **options: Any) -> Tensor:
     """:func:`empty` in the type of ``input``."""
     return empty(*size, **{"dtype": input.dtype, **_given(options)})
 
 
-def new_full(input: Any, size: Any, fill_value: Any, **options: Any) -> Any:
+def new_full(input: Tensor, size: Ints, fill_value: float, **options: Any) -> Tensor:
     """:func:`full` in the type of ``input``."""
     return full(size, fill_value=fill_value, **{"dtype": input.dtype, **_given(options)})
 

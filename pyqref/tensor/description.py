@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import Any
+from typing import Any, overload
 
+from .._typing import Tensor
 from ..devices import device as device_
 from ..dtypes import layout as layout_
 from ..dtypes import strided
@@ -85,20 +86,20 @@ class Description(TensorBase):
         return self._array.size * self._array.itemsize
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Tensor:
         """The same memory, outside the graph and with a version count of its own."""
         alias = self._alias()
         alias._version = [0]
         return alias
 
     @data.setter
-    def data(self, value: Any) -> None:
+    def data(self, value: Tensor) -> None:
         if not isinstance(value, TensorBase):
             raise TypeError(f"data must be a Tensor, not {kind_of(value)}")
         self._array = value._array
 
     @property
-    def T(self) -> Any:
+    def T(self) -> Tensor:
         """The axes in reversed order."""
         return shapes.permute(self, *reversed(range(self.ndim)))
 
@@ -121,6 +122,12 @@ class Description(TensorBase):
     output_nr = property(lambda self: 0 if self.is_leaf else self._goes_to.output_index)
     names = property(lambda self: (None,) * self.ndim)
 
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+
+    @overload
+    def size(self, dim: builtins.int) -> builtins.int: ...
+
     def size(self, dim: builtins.int | None = None) -> Any:
         """The shape, or the length of one axis."""
         return self.shape if dim is None else self._array.shape[_axis(dim, self.ndim)]
@@ -137,7 +144,7 @@ class Description(TensorBase):
         """Bytes of one element."""
         return self._array.itemsize
 
-    def stride(self, dim: builtins.int | None = None) -> Any:
+    def stride(self, dim: builtins.int | None = None) -> tuple[int, ...]:
         """Steps between neighbours along each axis, in elements."""
         array = self._array
         if array.size:

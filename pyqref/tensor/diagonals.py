@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Tensor
 from ..tape import shape as operations
 from .arguments import as_integer
 from .axes import axis_of
@@ -16,7 +17,7 @@ from .wrong_arguments import explain_errors
 __all__ = ["diag", "diagonal", "tril", "triu"]
 
 
-def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The diagonal of two axes, as last axis; a view.
 
     Examples
@@ -39,7 +40,7 @@ _diagonal = diagonal
 """The function under a name that the argument ``diagonal`` below does not hide."""
 
 
-def diag(input: Any, diagonal: int = 0) -> Any:
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """The diagonal of a matrix, or the matrix with a given diagonal.
 
     Examples
@@ -60,7 +61,7 @@ def diag(input: Any, diagonal: int = 0) -> Any:
     return matrix
 
 
-def tril(input: Any, diagonal: int = 0) -> Any:
+def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """The lower triangle of the last two axes; zero elsewhere.
 
     Examples
@@ -72,7 +73,7 @@ def tril(input: Any, diagonal: int = 0) -> Any:
     return _triangle(np.tril, input, diagonal)
 
 
-def triu(input: Any, diagonal: int = 0) -> Any:
+def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """The upper triangle of the last two axes; zero elsewhere.
 
     Examples

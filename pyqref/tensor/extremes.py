@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._kernels.parts import first_extreme
+from .._typing import Ints, Tensor
 from ..tape import reduction
 from .arguments import as_flag
 from .arithmetic import maximum, minimum
@@ -44,7 +45,7 @@ def _extreme(operation: Any, name: str, input: Any, dim: Any, keepdim: bool) -> 
     return apply(operation, input, axes, keepdim)
 
 
-def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+def amax(input: Tensor, dim: Ints | None = (), keepdim: bool = False) -> Tensor:
     """Largest element over ``dim``; ties share the gradient.
 
     Examples
@@ -56,7 +57,7 @@ def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
     return _extreme(reduction.Amax, "amax", input, dim, keepdim)
 
 
-def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+def amin(input: Tensor, dim: Ints | None = (), keepdim: bool = False) -> Tensor:
     """Smallest element over ``dim``; ties share the gradient.
 
     Examples
@@ -68,7 +69,7 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
     return _extreme(reduction.Amin, "amin", input, dim, keepdim)
 
 
-def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> AMinMax:
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> AMinMax:
     """Smallest and largest element.
 
     Examples
@@ -89,7 +90,7 @@ def _extreme_along(operation: Any, name: str, input: Any, dim: Any, keepdim: boo
     return RETURN_TYPES[name](*apply(operation, input, axis, keepdim))
 
 
-def max(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def max(input: Tensor, dim: Tensor | int | None = None, keepdim: bool = False) -> Any:
     """Largest element; with ``dim``, values and indices along that axis.
 
     ``max(a, b)`` with two tensors is :func:`maximum`.
@@ -110,7 +111,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return _extreme_along(reduction.MaxDim, "max", input, dim, keepdim)
 
 
-def min(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def min(input: Tensor, dim: Tensor | int | None = None, keepdim: bool = False) -> Any:
     """Smallest element; with ``dim``, values and indices along that axis.
 
     Examples
@@ -153,7 +154,7 @@ def _arg(function: Any, input: Any, dim: Any, keepdim: bool) -> Any:
     return wrap(np.expand_dims(found, axis) if keepdim else found)
 
 
-def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the (first) largest element, in the flattened tensor or along ``dim``.
 
     Examples
@@ -166,7 +167,7 @@ def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return _arg(np.argmax, input, dim, keepdim)
 
 
-def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the (first) smallest element, in the flattened tensor or along ``dim``.
 
     Examples
@@ -178,7 +179,7 @@ def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return _arg(np.argmin, input, dim, keepdim)
 
 
-def cummax(input: Any, dim: int) -> Any:
+def cummax(input: Tensor, dim: int) -> Any:
     """Running maximum along ``dim``, and where it was (last) reached.
 
     Examples
@@ -191,7 +192,7 @@ def cummax(input: Any, dim: int) -> Any:
     return _running(np.maximum, "cummax", input, dim)
 
 
-def cummin(input: Any, dim: int) -> Any:
+def cummin(input: Tensor, dim: int) -> Any:
     """Running minimum along ``dim``, and where it was (last) reached.
 
     Examples

@@ -36,7 +36,7 @@ class Implementations(dict[type[Operation], Callable[..., Any]]):
         return refuse
 
 
-def refuse_no_tensor(function: str, argument: str, value: Any) -> NoReturn:
+def refuse_no_tensor(function: str, argument: str, value: object) -> NoReturn:
     """Raise where an argument must be a tensor and is none."""
     raise no_tensor(function, argument, value)
 

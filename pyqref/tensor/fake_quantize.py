@@ -26,8 +26,8 @@ _SMALLEST, _LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float3
 
 
 def fake_quantize_per_tensor_affine(
-    input: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int
-) -> Any:
+    input: Tensor, scale: Any, zero_point: Any, quant_min: int, quant_max: int
+) -> Tensor:
     r"""Quantize and dequantize with one scale and zero point.
 
     .. math:: y = (\mathrm{clamp}(\mathrm{round}(x / s + z), q_{min}, q_{max}) - z) \cdot s
@@ -126,8 +126,8 @@ def _single(what: str, value: Any) -> Any:
 
 
 def fake_quantize_per_channel_affine(
-    input: Any, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int
-) -> Any:
+    input: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int, quant_max: int
+) -> Tensor:
     r"""Quantize and dequantize with a scale and zero point for each index of an axis.
 
     As :func:`fake_quantize_per_tensor_affine`, for each channel by itself
@@ -242,7 +242,7 @@ def _values(name: str, what: str, value: Any) -> Array:
     return array
 
 
-def check_input(name: str, input: Any, quant_min: Any, quant_max: Any) -> tuple[int, int]:
+def check_input(name: str, input: Tensor, quant_min: int, quant_max: int) -> tuple[int, int]:
     """The range of the integers; raise unless it is one and the input a tensor of floats."""
     if not isinstance(input, TensorBase):
         raise TypeError(f"{name}: input must be a Tensor, got {kind_of(input)}")

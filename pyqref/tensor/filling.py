@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
+from .._typing import Function, Tensor
 from ..tape import no_grad
 from .base import TensorBase
 from .foreign import kind_of
@@ -14,7 +14,7 @@ from .foreign import kind_of
 __all__ = ["fans_of", "fills"]
 
 
-def fills(function: Callable[..., Any]) -> Callable[..., Any]:
+def fills(function: Function) -> Function:
     """The function, which takes a tensor first, without a record on the tape."""
 
     @functools.wraps(function)
@@ -29,10 +29,11 @@ def fills(function: Callable[..., Any]) -> Callable[..., Any]:
         with no_grad():
             return function(tensor, *args, **kwargs)
 
-    return checked
+    result: Any = checked
+    return result
 
 
-def fans_of(tensor: Any) -> tuple[int, int]:
+def fans_of(tensor: Tensor) -> tuple[int, int]:
     """How many inputs an output sees, and how many outputs an input reaches."""
     shape = tensor._array.shape
     if len(shape) < 2:

@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 
-def is_torch_tensor(value: Any) -> bool:
+def is_torch_tensor(value: object) -> bool:
     """Whether it is a tensor of torch, which is not imported for that.
 
     Examples
@@ -29,7 +29,7 @@ def is_torch_tensor(value: Any) -> bool:
     return comes_from_torch(value) and hasattr(value, "numpy")
 
 
-def comes_from_torch(value: Any) -> bool:
+def comes_from_torch(value: object) -> bool:
     """Whether it is an object of torch, such as a packed weight, or a list or tuple that holds one.
 
     Examples
@@ -73,7 +73,7 @@ def array_of_torch(value: Any) -> Any:
         ) from error
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """The name of a value's type; for a tensor or array of another library, what to write.
 
     Examples
@@ -90,13 +90,13 @@ def kind_of(value: Any) -> str:
     return type(value).__name__
 
 
-def refuse_foreign(what: str, value: Any) -> None:
+def refuse_foreign(what: str, value: object) -> None:
     """Raise TypeError if ``value``, an operand of ``what``, is a tensor of torch."""
     if is_torch_tensor(value):
         raise TypeError(f"{what} takes tensors of pyqref, got a {kind_of(value)}")
 
 
-def no_tensor(function: str, argument: str, value: Any) -> TypeError:
+def no_tensor(function: str, argument: str, value: object) -> TypeError:
     """The error for an argument that must be a tensor; quick functions look for it themselves.
 
     Examples

@@ -9,6 +9,7 @@ import numpy as np
 
 from pyqref import _kernels
 from pyqref._kernels.observe.one_range import choose_qparams_of_range, fused_average_of_one
+from pyqref._typing import Tensor
 from pyqref.backends import quantized as settings
 from pyqref.tape import Array
 
@@ -29,20 +30,20 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 def fused_moving_avg_obs_fake_quant(
-    input: Any,
-    observer_on: Any,
-    fake_quant_on: Any,
-    running_min: Any,
-    running_max: Any,
-    scale: Any,
-    zero_point: Any,
+    input: Tensor,
+    observer_on: Tensor,
+    fake_quant_on: Tensor,
+    running_min: Tensor,
+    running_max: Tensor,
+    scale: Tensor,
+    zero_point: Tensor,
     averaging_const: float,
     quant_min: int,
     quant_max: int,
     ch_axis: int = -1,
     per_row_fake_quant: bool = False,
     symmetric_quant: bool = False,
-) -> Any:
+) -> Tensor:
     """Update a moving average of the range, choose parameters for it, and fake quantize.
 
     ``eq-fused-average``, then ``eq-choose-qparams-dynamic``, then ``eq-fake-quantize``. A range of

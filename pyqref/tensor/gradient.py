@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Tensor
 from ..tape import Array, Edge, run_backward
 from .base import TensorBase, root_of, wrap
 from .wrong_arguments import explains_errors
@@ -64,11 +65,11 @@ def refuse_create_graph(create_graph: bool) -> None:
 
 @explains_errors
 def backward(
-    tensor: Any,
-    gradient: Any = None,
+    tensor: Tensor,
+    gradient: Tensor | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Any = None,
+    inputs: Sequence[Tensor] | Tensor | None = None,
 ) -> None:
     """Add the gradients of ``tensor`` to the ``grad`` of the leaves it was made from.
 
@@ -105,12 +106,12 @@ def backward(
             each._accumulate_grad(grad)
 
 
-def detach(input: Any) -> Any:
+def detach(input: Tensor) -> Tensor:
     """The same memory, outside the graph."""
     return input._alias()
 
 
-def detach_(input: Any) -> Any:
+def detach_(input: Tensor) -> Any:
     """Take the tensor out of the graph."""
     if input._base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead.")
@@ -120,7 +121,7 @@ def detach_(input: Any) -> Any:
 
 
 @explains_errors
-def requires_grad_(input: Any, requires_grad: bool = True) -> Any:
+def requires_grad_(input: Tensor, requires_grad: bool = True) -> Tensor:
     """Set ``requires_grad`` and return the tensor."""
     input.requires_grad = requires_grad
     return input
@@ -158,7 +159,7 @@ def _hooks_of(input: Any) -> list[Any]:
     return edge.node.hooks.setdefault(edge.output_index, [])
 
 
-def register_hook(input: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
+def register_hook(input: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Call ``hook(grad)`` when this tensor's gradient is known; what it returns replaces it."""
 
     def on_array(grad: Array) -> Array | None:
@@ -180,7 +181,7 @@ def register_hook(input: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
     return RemovableHandle(hooks, on_array)
 
 
-def retain_grad(input: Any) -> None:
+def retain_grad(input: Tensor) -> None:
     """Collect the gradient in ``grad`` although the tensor is no leaf."""
     if not input.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")

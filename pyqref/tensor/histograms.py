@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._typing import Tensor
 from .arguments import as_integer, described
 from .base import TensorBase, wrap
 from .dispatch import require_tensor
@@ -29,7 +31,12 @@ class Histogram(NamedTuple):
 
 @explains_errors
 def histogram(
-    input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
+    input: Tensor,
+    bins: int | Tensor,
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
 ) -> Histogram:
     """Count the numbers in bins ``edge[i] <= x < edge[i + 1]``; the last has its end as well.
 

@@ -7,10 +7,12 @@ integers and integer arrays meet in one key.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .._typing import Index, Tensor, TensorOrNumber
 from ..dtypes import from_numpy_dtype
 from ..tape import indexing
 from .arguments import described
@@ -54,7 +56,7 @@ def _as_index(item: Any) -> Any:
 _ADVANCED = (TensorBase, np.ndarray, list, tuple, bool, np.bool_, range)
 
 
-def taken_apart(shape: tuple[int, ...], key: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def taken_apart(shape: tuple[int, ...], key: object) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The basic key, and the advanced key for its result (empty if there is none)."""
     usual = usual_key(shape, key)
     if usual is not None:
@@ -173,12 +175,12 @@ def _check_together(advanced: list[Any]) -> None:
         ) from None
 
 
-def basic_view(input: Any, basic: tuple[Any, ...]) -> Any:
+def basic_view(input: Tensor, basic: tuple[Any, ...]) -> Tensor:
     """The view for a basic key, as :func:`taken_apart` gives it."""
     return apply(indexing.Slice, input, basic)
 
 
-def getitem(input: Any, key: Any) -> Any:
+def getitem(input: Tensor, key: Index) -> Tensor:
     """``input[key]``: a view for integers, slices, None and Ellipsis; else a copy."""
     usual = usual_key(input._array.shape, key)
     if usual is not None:
@@ -188,7 +190,7 @@ def getitem(input: Any, key: Any) -> Any:
     return apply(indexing.Index, result, advanced) if advanced else result
 
 
-def setitem(input: Any, key: Any, value: Any) -> None:
+def setitem(input: Tensor, key: Index, value: Any) -> None:
     """``input[key] = value``; ``value`` is broadcast and cast."""
     basic, advanced = taken_apart(input._array.shape, key)
     check_in_place(input)
@@ -230,7 +232,9 @@ def _put(target: Any, advanced: tuple[Any, ...], values: Any, *, accumulate: boo
 
 
 @explains_errors
-def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+def index_put_(
+    input: Any, indices: Sequence[Tensor | None], values: Any, accumulate: bool = False
+) -> Tensor:
     """Write (or add) ``values`` at the places given by one index tensor an axis."""
     check_in_place(input)
     key = _places(input._array.shape, indices)
@@ -278,7 +282,12 @@ def _places(shape: tuple[int, ...], indices: Any) -> tuple[Any, ...]:
 
 
 @explains_errors
-def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+def index_put(
+    input: Tensor,
+    indices: Sequence[Tensor | None],
+    values: TensorOrNumber,
+    accumulate: bool = False,
+) -> Tensor:
     """As :func:`index_put_`, on a copy.
 
     Examples

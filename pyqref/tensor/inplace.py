@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._kernels.parts import parts, under
+from .._typing import Function, TensorOrNumber
 from ..tape import Array, Operation, is_grad_enabled
 from .base import TensorBase, wrap
 from .dispatch import apply
@@ -19,9 +20,7 @@ from .wrong_arguments import RAW, explained, is_raw
 __all__ = ["apply_", "change", "in_place"]
 
 
-def in_place(
-    function: Callable[..., Any], elementwise: bool = False, reads_first: bool = False
-) -> Callable[..., Any]:
+def in_place(function: Function, elementwise: bool = False, reads_first: bool = False) -> Function:
     """The same function, which stores its result in its first argument and returns that.
 
     The result must have the shape of the first argument, and a type that fits it.
@@ -55,7 +54,8 @@ def in_place(
 
     changed.__name__ = changed.__qualname__ = f"{function.__name__}_"
     changed.__doc__ = f"In-place form of :func:`{function.__name__}`."
-    return changed
+    result: Any = changed
+    return result
 
 
 def _before(tensor: Any) -> Any:
@@ -100,7 +100,7 @@ def apply_(operation: type[Operation], target: TensorBase, *args: Any, **kwargs:
 _CHANGED = 1 << 18
 
 
-def change(target: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+def change(target: Any, function: Callable[..., Any], *args: TensorOrNumber, **kwargs: Any) -> None:
     """Store ``function(target, *args)``, which works element by element, in ``target``.
 
     Of a large quantized tensor some at a time, so that no other one is made.

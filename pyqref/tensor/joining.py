@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from .._typing import Ints, Tensor
 from ..tape.indexing import Slice
 from ..tape.shape import Cat, Stack
 from .aliases import alias
@@ -16,6 +17,7 @@ from .axes import axis_of
 from .base import TensorBase
 from .dispatch import apply
 from .memory import require_memory
+from .meshes import meshgrid
 from .promotion import promote
 from .shape import expand, narrow, reshape
 from .usual import are_alike, axis_to_join, cut
@@ -36,7 +38,6 @@ __all__ = [
     "concat",
     "dstack",
     "hstack",
-    "meshgrid",
     "split",
     "split_with_sizes",
     "stack",
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 
-def cat(tensors: Any, dim: int = 0) -> Any:
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Tensors one after another along ``dim``; the other lengths must agree.
 
     An empty tensor of shape (0,) is skipped, as in ``torch``.
@@ -91,7 +92,7 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     return apply(Cat, axis, *promote(*filled))
 
 
-def stack(tensors: Any, dim: int = 0) -> Any:
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Tensors of one shape along a new axis ``dim``.
 
     Examples
@@ -115,7 +116,7 @@ def stack(tensors: Any, dim: int = 0) -> Any:
     return apply(Stack, axis_of(dim, len(first) + 1), *promote(*tensors))
 
 
-def vstack(tensors: Any) -> Any:
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Stack as rows.
 
     Examples
@@ -127,7 +128,7 @@ def vstack(tensors: Any) -> Any:
     return cat([_as_rows(each) for each in tensors_of("vstack", tensors)], 0)
 
 
-def hstack(tensors: Any) -> Any:
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join along the second axis (the first, for vectors).
 
     Examples
@@ -140,7 +141,7 @@ def hstack(tensors: Any) -> Any:
     return cat(tensors, 1 if tensors and tensors[0].ndim > 1 else 0)
 
 
-def dstack(tensors: Any) -> Any:
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join along the third axis.
 
     Examples
@@ -166,7 +167,7 @@ def atleast_1d(*tensors: Any) -> Any:
     return _one_or_several("atleast_1d", lambda t: reshape(t, 1) if t.ndim == 0 else t, tensors)
 
 
-def atleast_2d(*tensors: Any) -> Any:
+def atleast_2d(*tensors: Tensor) -> Any:
     """At least two axes, new ones of length 1 in front; of several tensors, a tuple.
 
     Examples
@@ -178,7 +179,7 @@ def atleast_2d(*tensors: Any) -> Any:
     return _one_or_several("atleast_2d", _as_rows, tensors)
 
 
-def atleast_3d(*tensors: Any) -> Any:
+def atleast_3d(*tensors: Tensor) -> Any:
     """At least three axes: of a matrix the new one is last, of a vector one on either side.
 
     Examples
@@ -205,7 +206,7 @@ def _one_or_several(name: str, function: Callable[[Any], Any], tensors: tuple[An
     return tuple(map(function, tensors_of(name, given)))
 
 
-def column_stack(tensors: Any) -> Any:
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Vectors as columns of a matrix, next to matrices.
 
     Examples
@@ -218,7 +219,7 @@ def column_stack(tensors: Any) -> Any:
     return cat([reshape(t, t.numel(), 1) if t.ndim < 2 else t for t in tensors], 1)
 
 
-def cartesian_prod(*tensors: Any) -> Any:
+def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of the elements of vectors, a row each; one vector is given back.
 
     Examples
@@ -234,7 +235,7 @@ def cartesian_prod(*tensors: Any) -> Any:
     return stack([reshape(each, -1) for each in meshgrid(*tensors)], 1)
 
 
-def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
+def split(input: Tensor, split_size_or_sections: Ints, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of ``split_size`` slices each (the last may be smaller), or of the lengths given.
 
     Examples
@@ -248,7 +249,8 @@ def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, .
     axis = axis_of(dim, input.ndim)
     if isinstance(split_size_or_sections, (tuple, list)):
         return split_with_sizes(input, split_size_or_sections, axis)
-    return _pieces(input, int(split_size_or_sections), axis)
+    size: Any = split_size_or_sections
+    return _pieces(input, int(size), axis)
 
 
 def _pieces(input: Any, size: int, axis: int) -> tuple[Any, ...]:
@@ -262,7 +264,7 @@ def _pieces(input: Any, size: int, axis: int) -> tuple[Any, ...]:
     return cut(Slice, input, axis, [slice(at, at + size) for at in starts])
 
 
-def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
+def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Views of the lengths ``split_sizes``, which add up to the length of the axis.
 
     Examples
@@ -285,7 +287,7 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, .
     )
 
 
-def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most ``chunks`` views of equal length (the last may be smaller).
 
     Examples
@@ -306,7 +308,9 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     return _pieces(input, -(-shape[axis] // chunks), axis)
 
 
-def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
+def tensor_split(
+    input: Tensor, indices_or_sections: Ints | Tensor, dim: int = 0
+) -> tuple[Tensor, ...]:
     """Views whose lengths differ by one at most, or cut at the given indices.
 
     Examples
@@ -336,7 +340,7 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[An
     return tuple(narrow(input, axis, start, max(stop - start, 0)) for start, stop in pairwise(cuts))
 
 
-def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
+def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Every slice along ``dim``, as views without that axis.
 
     Examples
@@ -349,7 +353,7 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     return cut(Slice, input, axis, range(input._array.shape[axis]))
 
 
-def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """All tensors expanded to their common shape.
 
     Examples
@@ -360,33 +364,6 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     """
     shape = np.broadcast_shapes(*(each._array.shape for each in tensors))
     return tuple(expand(each, shape) for each in tensors)
-
-
-def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
-    """Grids of coordinates from vectors; ``indexing`` is ``"ij"`` or ``"xy"``.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> x, y = pyqref.tensor([1, 2]), pyqref.tensor([8, 9])
-    >>> rows, columns = pyqref.meshgrid(x, y, indexing="ij")
-    >>> rows.tolist(), columns.tolist()
-    ([[1, 1], [2, 2]], [[8, 9], [8, 9]])
-    """
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
-    if indexing not in ("ij", "xy"):
-        raise RuntimeError(f'meshgrid: indexing must be one of "xy" or "ij", got {indexing!r}')
-    swap = indexing == "xy" and len(tensors) > 1
-    ordered = [tensors[1], tensors[0], *tensors[2:]] if swap else list(tensors)
-    shape = tuple(each._array.size for each in ordered)
-    grids = [
-        expand(reshape(each, [-1 if i == axis else 1 for i in range(len(shape))]), shape)
-        for axis, each in enumerate(ordered)
-    ]
-    if swap:
-        grids[0], grids[1] = grids[1], grids[0]
-    return tuple(grids)
 
 
 explain_errors(globals(), quiet=False)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import MemoryFormat, Tensor
 from ..dtypes import channels_last, channels_last_3d, contiguous_format, preserve_format
 from ..tape.shape import Clone, Permute
 from .arguments import described
@@ -38,7 +39,7 @@ def _is_order(memory_format: Any) -> bool:
         ) from None
 
 
-def is_contiguous(input: Any, memory_format: Any = contiguous_format) -> bool:
+def is_contiguous(input: Tensor, memory_format: MemoryFormat = contiguous_format) -> bool:
     """Whether the elements lie in memory in the order of ``memory_format``."""
     if _is_order(memory_format):
         if len(_ORDER[memory_format]) != input.ndim:
@@ -47,14 +48,14 @@ def is_contiguous(input: Any, memory_format: Any = contiguous_format) -> bool:
     return bool(input._array.flags.c_contiguous)
 
 
-def contiguous(input: Any, memory_format: Any = contiguous_format) -> Any:
+def contiguous(input: Tensor, memory_format: MemoryFormat = contiguous_format) -> Tensor:
     """The tensor itself if it is contiguous, else a contiguous copy."""
     if is_contiguous(input, memory_format):
         return input
     return clone(input, memory_format=memory_format)
 
 
-def clone(input: Any, *, memory_format: Any = preserve_format) -> Any:
+def clone(input: Tensor, *, memory_format: MemoryFormat = preserve_format) -> Tensor:
     """A copy with elements of its own; gradients flow through it.
 
     Examples

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tape.matmul import Einsum, Matmul
+from .._typing import Tensor
+from ..tape.matmul import Matmul
 from .arithmetic import add, mul
 from .axes import require_rank
+from .contraction import tensordot
 from .diagonals import diagonal
 from .dispatch import apply, require_tensor
 from .inplace import in_place
@@ -26,19 +28,17 @@ __all__ = [
     "cdist",
     "cross",
     "dot",
-    "einsum",
     "inner",
     "matmul",
     "mm",
     "mv",
     "outer",
-    "tensordot",
     "trace",
     "vdot",
 ]
 
 
-def matmul(input: Any, other: Any) -> Any:
+def matmul(input: Tensor, other: Tensor) -> Tensor:
     """Matrix product; leading axes are stacks and broadcast, vectors are rows or columns.
 
     Examples
@@ -73,7 +73,7 @@ def _matrix(array: Any, *, right: bool = False) -> str:
     return "x".join(str(length) for length in shape)
 
 
-def mm(input: Any, mat2: Any) -> Any:
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Product of two matrices.
 
     Examples
@@ -87,7 +87,7 @@ def mm(input: Any, mat2: Any) -> Any:
     return matmul(input, mat2)
 
 
-def bmm(input: Any, mat2: Any) -> Any:
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """Products of two stacks of matrices of equal length.
 
     Examples
@@ -107,7 +107,7 @@ def bmm(input: Any, mat2: Any) -> Any:
     return matmul(input, mat2)
 
 
-def mv(input: Any, vec: Any) -> Any:
+def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Product of a matrix and a vector.
 
     Examples
@@ -121,7 +121,7 @@ def mv(input: Any, vec: Any) -> Any:
     return matmul(input, vec)
 
 
-def dot(input: Any, tensor: Any) -> Any:
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Sum of the products of two vectors.
 
     Examples
@@ -140,7 +140,7 @@ def dot(input: Any, tensor: Any) -> Any:
     return matmul(input, tensor)
 
 
-def inner(input: Any, other: Any) -> Any:
+def inner(input: Tensor, other: Tensor) -> Tensor:
     """Sum of products over the last axes.
 
     Examples
@@ -154,7 +154,7 @@ def inner(input: Any, other: Any) -> Any:
     return tensordot(input, other, ([-1], [-1]))
 
 
-def outer(input: Any, vec2: Any) -> Any:
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """``out[i][j] = input[i] * vec2[j]``.
 
     Examples
@@ -177,7 +177,9 @@ def _scaled_sum(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return add(input if beta == 1 else mul(input, beta), product)
 
 
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1
+) -> Tensor:
     """``beta * input + alpha * (mat1 @ mat2)``.
 
     Examples
@@ -190,7 +192,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
     return _scaled_sum(input, mm(mat1, mat2), beta, alpha)
 
 
-def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """``beta * input + alpha * (mat @ vec)``.
 
     Examples
@@ -203,7 +205,9 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> A
     return _scaled_sum(input, mv(mat, vec), beta, alpha)
 
 
-def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def baddbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
+) -> Tensor:
     """``beta * input + alpha * (batch1 @ batch2)``.
 
     Examples
@@ -216,7 +220,9 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
     return _scaled_sum(input, bmm(batch1, batch2), beta, alpha)
 
 
-def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
+) -> Tensor:
     """``beta * input + alpha * sum(batch1 @ batch2)``.
 
     Examples
@@ -229,113 +235,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
     return _scaled_sum(input, bmm(batch1, batch2).sum(0), beta, alpha)
 
 
-def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
-    """Sum of products over pairs of axes: the last ``dims`` of ``a``, or two lists of axes.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> pyqref.tensordot(pyqref.ones(2, 3, 4), pyqref.ones(3, 4, 5), dims=2).shape
-    pyqref.Size([2, 5])
-    """
-    if isinstance(dims, int):
-        if not 0 <= dims <= min(a.ndim, b.ndim):
-            raise RuntimeError(f"tensordot: dims must be in [0, {min(a.ndim, b.ndim)}], got {dims}")
-        axes_a, axes_b = list(range(a.ndim - dims, a.ndim)), list(range(dims))
-    else:
-        axes_a = [axis % a.ndim for axis in dims[0]]
-        axes_b = [axis % b.ndim for axis in dims[1]]
-    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    names_a = letters[: a.ndim]
-    names_b = list(letters[a.ndim : a.ndim + b.ndim])
-    for axis_a, axis_b in zip(axes_a, axes_b, strict=True):
-        names_b[axis_b] = names_a[axis_a]
-    left = [name for name in names_a if name not in names_b]
-    right = [name for name in names_b if name not in names_a]
-    return einsum(f"{names_a},{''.join(names_b)}->{''.join(left + right)}", a, b)
-
-
-def einsum(equation: str, *operands: Any) -> Any:
-    """Einstein's sum, such as ``einsum("bij,bjk->bik", a, b)``; ``...`` is allowed.
-
-    Raises
-    ------
-    RuntimeError
-        The equation does not fit the operands.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> x, y = pyqref.tensor([[1.0, 2.0]]), pyqref.tensor([[3.0, 4.0], [5.0, 6.0]])
-    >>> pyqref.einsum("ij,kj->ik", x, y).tolist()
-    [[11.0, 17.0]]
-    """
-    if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
-        operands = tuple(operands[0])
-    inputs, arrow, output = equation.replace(" ", "").partition("->")
-    terms = inputs.split(",")
-    if len(terms) != len(operands):
-        raise RuntimeError(
-            f"einsum(): the equation names {len(terms)} operands, but {len(operands)} were given"
-        )
-    terms, output = _without_ellipsis(terms, output if arrow else None, operands)
-    tensors = []
-    for position, (term, operand) in enumerate(zip(terms, operands, strict=True)):
-        if len(term) != operand.ndim:
-            raise RuntimeError(
-                f"einsum(): the number of subscripts in the equation ({len(term)}) does not match "
-                f"the number of dimensions ({operand.ndim}) for operand {position}"
-            )
-        terms[position], operand = _without_repeats(term, operand)
-        tensors.append(operand)
-    lengths = {
-        letter: length
-        for term, tensor in zip(terms, tensors, strict=True)
-        for letter, length in zip(term, tensor._array.shape, strict=True)
-        if length != 1
-    }
-    shape = [lengths.get(letter, 1) for letter in output]
-    require_memory(shape, tensors[0]._array.itemsize, "einsum: a result")
-    try:
-        return apply(Einsum, f"{','.join(terms)}->{output}", *tensors)
-    except ValueError as error:
-        raise RuntimeError(f"einsum(): {error}") from None
-
-
-def _without_ellipsis(
-    terms: list[str], output: str | None, operands: tuple[Any, ...]
-) -> tuple[list[str], str]:
-    """Letters of their own for the axes that ``...`` stands for."""
-    widths = [
-        operand.ndim - len(term) + 3 if "..." in term else 0
-        for term, operand in zip(terms, operands, strict=True)
-    ]
-    used = "".join(terms) + (output or "")
-    free = [c for c in "ZYXWVUTSRQPONMLKJIHGFEDCBAzyxwvutsrqponmlkjihgfedcba" if c not in used]
-    letters = "".join(free[: max(widths, default=0)])
-    named = [
-        term.replace("...", letters[len(letters) - width :])
-        for term, width in zip(terms, widths, strict=True)
-    ]
-    if output is None:
-        everything = "".join(named)
-        once = sorted({c for c in everything if everything.count(c) == 1 and c not in letters})
-        return named, letters + "".join(once)
-    return named, output.replace("...", letters)
-
-
-def _without_repeats(term: str, operand: Any) -> tuple[str, Any]:
-    """Take the diagonal of axes that share a letter."""
-    for letter in dict.fromkeys(term):
-        while term.count(letter) > 1:
-            first = term.index(letter)
-            second = term.index(letter, first + 1)
-            operand = diagonal(operand, 0, first, second)
-            term = term[:first] + term[first + 1 : second] + term[second + 1 :] + letter
-    return term, operand
-
-
-def trace(input: Any) -> Any:
+def trace(input: Tensor) -> Tensor:
     """Sum of the diagonal of a matrix.
 
     Examples
@@ -348,7 +248,7 @@ def trace(input: Any) -> Any:
     return diagonal(input).sum()
 
 
-def cross(input: Any, other: Any, dim: int = -1) -> Any:
+def cross(input: Tensor, other: Tensor, dim: int = -1) -> Tensor:
     """Cross product of vectors of three numbers along ``dim``.
 
     Examples
@@ -364,7 +264,7 @@ def cross(input: Any, other: Any, dim: int = -1) -> Any:
     return stack(parts, dim)
 
 
-def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
     """Norms of the differences of all rows of ``x1`` and all rows of ``x2``.
 
     Examples
@@ -379,7 +279,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
     return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p, dim=-1)
 
 
-def vdot(input: Any, other: Any) -> Any:
+def vdot(input: Tensor, other: Tensor) -> Tensor:
     """:func:`dot`, for real vectors.
 
     Examples

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Array, Tensor, TensorOrNumber
 from .base import ANY_TENSOR, wrap
 from .dispatch import require_tensor
 from .failures import broadcast_error
@@ -51,7 +52,7 @@ def _logical(function: Any, input: Any, other: Any) -> Any:
     return _plain(function, input._array, other._array)
 
 
-def bitwise_and(input: Any, other: Any) -> Any:
+def bitwise_and(input: Tensor, other: TensorOrNumber) -> Tensor:
     """``input & other``.
 
     Examples
@@ -63,7 +64,7 @@ def bitwise_and(input: Any, other: Any) -> Any:
     return _bitwise(np.bitwise_and, input, other)
 
 
-def bitwise_or(input: Any, other: Any) -> Any:
+def bitwise_or(input: Tensor, other: TensorOrNumber) -> Tensor:
     """``input | other``.
 
     Examples
@@ -75,7 +76,7 @@ def bitwise_or(input: Any, other: Any) -> Any:
     return _bitwise(np.bitwise_or, input, other)
 
 
-def bitwise_xor(input: Any, other: Any) -> Any:
+def bitwise_xor(input: Tensor, other: TensorOrNumber) -> Tensor:
     """``input ^ other``.
 
     Examples
@@ -87,7 +88,7 @@ def bitwise_xor(input: Any, other: Any) -> Any:
     return _bitwise(np.bitwise_xor, input, other)
 
 
-def bitwise_left_shift(input: Any, other: Any) -> Any:
+def bitwise_left_shift(input: Tensor, other: TensorOrNumber) -> Tensor:
     """``input << other``; 0 for a shift by all bits, or by less than none.
 
     Examples
@@ -99,7 +100,7 @@ def bitwise_left_shift(input: Any, other: Any) -> Any:
     return _bitwise(left_shift, input, other)
 
 
-def bitwise_right_shift(input: Any, other: Any) -> Any:
+def bitwise_right_shift(input: Tensor, other: TensorOrNumber) -> Tensor:
     """``input >> other``, which keeps the sign; the sign alone for a shift by all bits.
 
     Examples
@@ -120,17 +121,17 @@ def _steps(input: Any, other: Any) -> tuple[Any, int]:
     return np.where((steps < 0) | (steps >= bits), bits, steps).astype(steps.dtype), bits
 
 
-def left_shift(input: Any, other: Any) -> Any:
+def left_shift(input: Array, other: TensorOrNumber) -> Array:
     steps, _ = _steps(input, other)
     return np.left_shift(input, steps)
 
 
-def right_shift(input: Any, other: Any) -> Any:
+def right_shift(input: Array, other: TensorOrNumber) -> Array:
     steps, _ = _steps(input, other)
     return np.right_shift(input, steps)
 
 
-def bitwise_not(input: Any) -> Any:
+def bitwise_not(input: Tensor) -> Tensor:
     """``~input``.
 
     Examples
@@ -149,7 +150,7 @@ def bitwise_not(input: Any) -> Any:
     return wrap(np.asarray(np.invert(input._array)))
 
 
-def logical_and(input: Any, other: Any) -> Any:
+def logical_and(input: Tensor, other: TensorOrNumber) -> Tensor:
     """Whether both are non-zero.
 
     Examples
@@ -161,7 +162,7 @@ def logical_and(input: Any, other: Any) -> Any:
     return _logical(np.logical_and, input, other)
 
 
-def logical_or(input: Any, other: Any) -> Any:
+def logical_or(input: Tensor, other: TensorOrNumber) -> Tensor:
     """Whether at least one is non-zero.
 
     Examples
@@ -173,7 +174,7 @@ def logical_or(input: Any, other: Any) -> Any:
     return _logical(np.logical_or, input, other)
 
 
-def logical_xor(input: Any, other: Any) -> Any:
+def logical_xor(input: Tensor, other: TensorOrNumber) -> Tensor:
     """Whether exactly one is non-zero.
 
     Examples
@@ -185,7 +186,7 @@ def logical_xor(input: Any, other: Any) -> Any:
     return _logical(np.logical_xor, input, other)
 
 
-def logical_not(input: Any) -> Any:
+def logical_not(input: Tensor) -> Tensor:
     """Whether zero.
 
     Examples

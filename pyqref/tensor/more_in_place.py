@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from .._typing import Tensor
 from ..tape.inverse_error_function import Erfinv
+from .aliases import same_elements
 from .diagonals import tril, triu
 from .dispatch import apply
 from .inplace import in_place
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-def erfinv(input: Any) -> Any:
+def erfinv(input: Tensor) -> Tensor:
     """The number whose error function is each element, in [-1, 1]; nan outside.
 
     ``y`` with ``2 / sqrt(pi)`` times the integral of ``e**(-t**2)`` from 0 to ``y`` the element.
@@ -42,26 +42,9 @@ def erfinv(input: Any) -> Any:
     return apply(Erfinv, *to_floating(input))
 
 
-def _same_elements(function: Any) -> Any:
-    """The in-place form of a view: the tensor itself takes the new shape."""
-
-    def changed(input: Any, *args: Any) -> Any:
-        result = function(input, *args)
-        input._array = result._array
-        if input.is_quantized:
-            input._quantizer = result._quantizer  # whose axis went with the channels
-        if not result.is_leaf:
-            input._goes_to = result._goes_to
-        return input
-
-    changed.__name__ = changed.__qualname__ = f"{function.__name__}_"
-    changed.__doc__ = f"In-place form of :func:`{function.__name__}`."
-    return changed
-
-
 tril_, triu_ = in_place(tril), in_place(triu)
 cumsum_, cumprod_ = in_place(cumsum), in_place(cumprod)
 erfinv_ = in_place(erfinv)
-squeeze_, unsqueeze_ = _same_elements(squeeze), _same_elements(unsqueeze)
-transpose_, t_ = _same_elements(transpose), _same_elements(t)
+squeeze_, unsqueeze_ = same_elements(squeeze), same_elements(unsqueeze)
+transpose_, t_ = same_elements(transpose), same_elements(t)
 swapaxes_ = swapdims_ = transpose_

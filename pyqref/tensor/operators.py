@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Operand, Tensor
 from .base import TensorBase, wrap
 from .foreign import refuse_foreign
 from .promotion import cast, promoted
@@ -15,7 +16,7 @@ from .promotion import cast, promoted
 __all__ = ["operator", "reflected"]
 
 
-def operator(function: Callable[..., Any]) -> Callable[..., Any]:
+def operator(function: Callable[..., Tensor]) -> Callable[[Tensor, Operand], Tensor]:
     """The function as a method of an operator: NotImplemented for what it cannot take."""
 
     @functools.wraps(function)
@@ -32,7 +33,7 @@ def operator(function: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-def reflected(function: Callable[..., Any]) -> Callable[..., Any]:
+def reflected(function: Callable[..., Tensor]) -> Callable[[Tensor, Operand], Tensor]:
     """The operator with its operands exchanged."""
 
     @functools.wraps(function)

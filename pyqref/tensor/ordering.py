@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._insides.numpy_errors import quiet
+from .._typing import Tensor
 from ..tape import indexing
 from ..tape.quantile import METHODS, Quantile
 from ..tape.reduction import Median
@@ -39,7 +40,7 @@ __all__ = [
 
 
 def sort(
-    input: Any, dim: int = -1, descending: bool = False, stable: bool = False
+    input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> ValuesIndices:
     """Elements in order along ``dim``, and where each was; equal ones keep their order.
 
@@ -57,7 +58,7 @@ def sort(
     )
 
 
-def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """Indices that would sort along ``dim``.
 
     Examples
@@ -71,7 +72,7 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = 
     return apply(indexing.Argsort, input, axis_of(dim, input.ndim), flag)
 
 
-def msort(input: Any) -> Any:
+def msort(input: Tensor) -> Tensor:
     """Sorted along the first axis.
 
     Examples
@@ -85,7 +86,7 @@ def msort(input: Any) -> Any:
 
 
 def topk(
-    input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+    input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> ValuesIndices:
     """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they were.
 
@@ -106,7 +107,7 @@ def topk(
     )
 
 
-def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     """The ``k``-th smallest element along ``dim`` (counted from 1), and where it was.
 
     Examples
@@ -130,7 +131,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
     return RETURN_TYPES["kthvalue"](values, indices)
 
 
-def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle element (the lower of two); with ``dim``, values and indices.
 
     Examples
@@ -157,7 +158,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     return RETURN_TYPES["median"](*kthvalue(input, (length + 1) // 2, dim, keepdim))
 
 
-def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     """The most frequent element along ``dim`` (the smallest of several), and its last place.
 
     Examples
@@ -184,13 +185,13 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
 
 
 def quantile(
-    input: Any,
-    q: Any,
+    input: Tensor,
+    q: float,
     dim: int | None = None,
     keepdim: bool = False,
     *,
     interpolation: str = "linear",
-) -> Any:
+) -> Tensor:
     """The ``q``-th quantiles, ``q`` in [0, 1]: a number or a tensor of them.
 
     Examples
@@ -214,12 +215,12 @@ def quantile(
 
 
 def unique(
-    input: Any,
+    input: Tensor,
     sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """The different elements (or slices along ``dim``) in order.
 
     Examples
@@ -245,7 +246,7 @@ def unique(
 
 
 def unique_consecutive(
-    input: Any, return_inverse: bool = False, return_counts: bool = False
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False
 ) -> Any:
     """The first element of each run of equal elements.
 
@@ -266,7 +267,7 @@ def unique_consecutive(
     return wanted[0] if len(wanted) == 1 else tuple(wanted)
 
 
-def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each of 0, 1, ... occurs (or the sum of its weights).
 
     Examples
@@ -295,7 +296,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     return wrap(np.bincount(array, weights._array, minlength).astype(kind))
 
 
-def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """Counts in ``bins`` equal bins from ``min`` to ``max`` (of the data, if both are 0).
 
     Examples
@@ -330,8 +331,8 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
 
 
 def searchsorted(
-    sorted_sequence: Any, input: Any, *, right: bool = False, side: str | None = None
-) -> Any:
+    sorted_sequence: Tensor, input: Tensor, *, right: bool = False, side: str | None = None
+) -> Tensor:
     """Where ``input`` would be inserted into a sorted vector, or row by row into sorted rows.
 
     Examples
@@ -359,7 +360,7 @@ def searchsorted(
     return wrap(found)
 
 
-def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Any:
+def bucketize(input: Tensor, boundaries: Tensor, *, right: bool = False) -> Tensor:
     """The bucket of each element, between sorted ``boundaries``.
 
     Examples

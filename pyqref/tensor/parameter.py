@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._typing import Self
 from .base import leaf
 from .dispatch import require_tensor
 from .tensor import Tensor
@@ -28,7 +29,7 @@ class Parameter(Tensor):
     True
     """
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
         if data is None:
             data = Tensor()
         require_tensor("Parameter", "data", data)

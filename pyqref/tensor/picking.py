@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .._typing import Function, Tensor
 from ..tape import indexing
-from .aliases import alias
 from .axes import axis_of
 from .base import ANY_TENSOR, TensorBase, wrap
 from .dispatch import apply
@@ -28,7 +27,6 @@ __all__ = [
     "masked_fill",
     "masked_scatter",
     "masked_select",
-    "nonzero",
     "scatter",
     "scatter_add",
     "take",
@@ -48,7 +46,7 @@ def _checked_index(name: str, index: Any, length: int) -> Any:
     return array.astype(np.int64, copy=False)
 
 
-def _also_of_one_number(function: Callable[..., Any]) -> Callable[..., Any]:
+def _also_of_one_number(function: Function) -> Function:
     """The same function, which takes a tensor without axes as one of one element."""
 
     @functools.wraps(function)
@@ -59,7 +57,8 @@ def _also_of_one_number(function: Callable[..., Any]) -> Callable[..., Any]:
         named = {name: _in_a_row(each) for name, each in kwargs.items()}
         return function(input.reshape(1), axis_of(dim, 0), *args, **named).reshape(())
 
-    return run
+    result: Any = run
+    return result
 
 
 def _in_a_row(value: Any) -> Any:
@@ -70,7 +69,7 @@ def _with_axes(tensor: Any) -> Any:
     return tensor if tensor.ndim else tensor.reshape(1)
 
 
-def index_select(input: Any, dim: int, index: Any) -> Any:
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices at ``index`` (1-D) along ``dim``, as a copy.
 
     Examples
@@ -95,7 +94,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     return apply(indexing.IndexSelect, input, axis, where)
 
 
-def gather(input: Any, dim: int, index: Any) -> Any:
+def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """``out[i][j] = input[index[i][j]][j]`` for ``dim`` 0, and so on.
 
     Examples
@@ -127,7 +126,7 @@ def _same_rank(name: str, input: Any, index: Any) -> None:
         )
 
 
-def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """:func:`gather` with broadcasting; without ``dim``, of the flattened tensor.
 
     Examples
@@ -155,7 +154,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     return gather(input.expand(data_shape), axis, indices.expand(index_shape))
 
 
-def take(input: Any, index: Any) -> Any:
+def take(input: Tensor, index: Tensor) -> Tensor:
     """Elements of the flattened tensor at ``index``.
 
     Examples
@@ -171,7 +170,9 @@ def take(input: Any, index: Any) -> Any:
 
 
 @_also_of_one_number
-def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
+def scatter(
+    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None
+) -> Tensor:
     """``input`` with ``src`` (a tensor or a number) written at ``index`` along ``dim``.
 
     Examples
@@ -191,7 +192,7 @@ def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = N
 
 
 @_also_of_one_number
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """``input`` with ``src`` added at ``index`` along ``dim``.
 
     Examples
@@ -227,7 +228,9 @@ def _check_scatter(name: str, input: Any, axis: int, index: Any, source: Any) ->
 
 
 @_also_of_one_number
-def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+def index_add(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
+) -> Tensor:
     """``input`` with slices of ``source`` added at ``index`` along ``dim``.
 
     Examples
@@ -256,7 +259,7 @@ def _checked_slices(name: str, input: Any, axis: int, index: Any, source: Any) -
 
 
 @_also_of_one_number
-def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """``input`` with slices of ``source`` written at ``index`` along ``dim``.
 
     Examples
@@ -273,7 +276,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
 
 
 @_also_of_one_number
-def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+def index_fill(input: Any, dim: int, index: Tensor, value: Any) -> Tensor:
     """``input`` with ``value`` written at ``index`` along ``dim``.
 
     Examples
@@ -301,7 +304,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     return apply(indexing.MaskedFill, input, mask, *cast(input._array.dtype, value))
 
 
-def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+def masked_fill(input: Any, mask: Tensor, value: Any) -> Tensor:
     """``input`` with ``value`` where ``mask`` holds.
 
     Examples
@@ -327,7 +330,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     return apply(indexing.MaskedFill, input, mask, *cast(input._array.dtype, value))
 
 
-def masked_select(input: Any, mask: Any) -> Any:
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where ``mask`` holds, in a row.
 
     Examples
@@ -342,7 +345,7 @@ def masked_select(input: Any, mask: Any) -> Any:
     return apply(indexing.MaskedSelect, input, mask._array)
 
 
-def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+def masked_scatter(input: Any, mask: Tensor, source: Any) -> Tensor:
     """``input`` with the elements of ``source`` written in order where ``mask`` holds.
 
     Examples
@@ -369,23 +372,6 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     return apply(indexing.IndexPut, input, source.reshape(-1)[:count], (full,), False)
 
 
-def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """Indices of the non-zero elements: a row each, or one tensor an axis.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> pyqref.nonzero(pyqref.tensor([[0, 5], [7, 0]])).tolist()
-    [[0, 1], [1, 0]]
-    """
-    refuse_quantized(input)
-    if as_tuple:
-        return tuple(wrap(each) for each in np.nonzero(np.atleast_1d(input._array)))
-    if input.ndim == 0:
-        return wrap(np.zeros((int(bool(input._array)), 0), dtype=np.int64))
-    return wrap(np.stack(np.nonzero(input._array), axis=1))
-
-
 scatter_ = in_place(scatter)
 scatter_add_ = in_place(scatter_add)
 index_add_ = in_place(index_add)
@@ -396,4 +382,3 @@ masked_scatter_ = in_place(masked_scatter)
 
 
 explain_errors(globals())
-argwhere = alias(nonzero, "argwhere")

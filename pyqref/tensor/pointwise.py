@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._insides.numpy_errors import quiet
+from .._typing import Tensor
 from ..tape import unary
 from .aliases import alias
 from .arguments import as_integer
@@ -52,7 +53,7 @@ def _refuse_bool(name: str, input: Any) -> None:
         raise RuntimeError(f"{name} is not defined for pyqref.bool; convert it first, as by int()")
 
 
-def abs(input: Any) -> Any:
+def abs(input: Tensor) -> Tensor:
     """``|input|``.
 
     Examples
@@ -65,7 +66,7 @@ def abs(input: Any) -> Any:
     return apply(unary.Abs, input)
 
 
-def square(input: Any) -> Any:
+def square(input: Tensor) -> Tensor:
     """``input * input``; of truth values as integers.
 
     Examples
@@ -79,7 +80,7 @@ def square(input: Any) -> Any:
     return apply(unary.Square, input.long() if input._array.dtype.kind == "b" else input)
 
 
-def deg2rad(input: Any) -> Any:
+def deg2rad(input: Tensor) -> Tensor:
     """Degrees to radians.
 
     Examples
@@ -93,7 +94,7 @@ def deg2rad(input: Any) -> Any:
     return input * (math.pi / 180)
 
 
-def rad2deg(input: Any) -> Any:
+def rad2deg(input: Tensor) -> Tensor:
     """Radians to degrees.
 
     Examples
@@ -107,7 +108,7 @@ def rad2deg(input: Any) -> Any:
     return input * (180 / math.pi)
 
 
-def positive(input: Any) -> Any:
+def positive(input: Tensor) -> Tensor:
     """The tensor itself.
 
     Examples
@@ -123,7 +124,7 @@ def positive(input: Any) -> Any:
     return input
 
 
-def reciprocal(input: Any) -> Any:
+def reciprocal(input: Tensor) -> Tensor:
     """``1 / input``.
 
     Examples
@@ -135,7 +136,7 @@ def reciprocal(input: Any) -> Any:
     return apply_to_floating(unary.Reciprocal, input)
 
 
-def relu(input: Any) -> Any:
+def relu(input: Tensor) -> Tensor:
     """``max(input, 0)``; of a quantized tensor ``max(q, zero_point)``.
 
     Examples
@@ -160,7 +161,7 @@ def _stepwise(function: Any, input: Any) -> Any:
 
 
 @explains_errors
-def round(input: Any, *, decimals: int = 0) -> Any:
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest integer, halves to the even one; or the nearest multiple of 10**-decimals.
 
     Examples
@@ -192,7 +193,7 @@ def round(input: Any, *, decimals: int = 0) -> Any:
     return _stepwise(rounded, input)
 
 
-def floor(input: Any) -> Any:
+def floor(input: Tensor) -> Tensor:
     """The largest integer that is not larger.
 
     Examples
@@ -204,7 +205,7 @@ def floor(input: Any) -> Any:
     return _stepwise(np.floor, input)
 
 
-def ceil(input: Any) -> Any:
+def ceil(input: Tensor) -> Tensor:
     """The smallest integer that is not smaller.
 
     Examples
@@ -216,7 +217,7 @@ def ceil(input: Any) -> Any:
     return _stepwise(np.ceil, input)
 
 
-def trunc(input: Any) -> Any:
+def trunc(input: Tensor) -> Tensor:
     """The integer part, rounded towards zero.
 
     Examples
@@ -228,7 +229,7 @@ def trunc(input: Any) -> Any:
     return _stepwise(np.trunc, input)
 
 
-def frac(input: Any) -> Any:
+def frac(input: Tensor) -> Tensor:
     """The fractional part, with the sign of ``input``.
 
     Examples
@@ -240,7 +241,7 @@ def frac(input: Any) -> Any:
     return input - trunc(input)
 
 
-def sign(input: Any) -> Any:
+def sign(input: Tensor) -> Tensor:
     """-1, 0 or 1; 0 of nan.
 
     Examples
@@ -260,7 +261,7 @@ def _sign(x: Any) -> Any:
     return unary.sign(x) if x.dtype.kind == "f" else np.sign(x)
 
 
-def isnan(input: Any) -> Any:
+def isnan(input: Tensor) -> Tensor:
     """Whether nan.
 
     Examples
@@ -275,7 +276,7 @@ def isnan(input: Any) -> Any:
     return wrap(np.asarray(np.isnan(input._array)))
 
 
-def isinf(input: Any) -> Any:
+def isinf(input: Tensor) -> Tensor:
     """Whether infinite, of either sign.
 
     Examples
@@ -290,7 +291,7 @@ def isinf(input: Any) -> Any:
     return wrap(np.asarray(np.isinf(input._array)))
 
 
-def isfinite(input: Any) -> Any:
+def isfinite(input: Tensor) -> Tensor:
     """Whether neither nan nor infinite.
 
     Examples
@@ -307,8 +308,11 @@ def isfinite(input: Any) -> Any:
 
 @explains_errors
 def nan_to_num(
-    input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
-) -> Any:
+    input: Tensor,
+    nan: float | None = None,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Tensor:
     """Replace nan by ``nan`` (0), infinities by the given or the largest finite numbers.
 
     Examples

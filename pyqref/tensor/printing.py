@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import dtypes
 from .._kernels.parts import taken
+from .._typing import Array, Number, TensorBase
 from .arguments import described
 from .promotion import get_default_dtype
 
@@ -98,7 +99,7 @@ def set_printoptions(
 class _Formatter:
     """Decides from all the elements how one is written."""
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Array) -> None:
         self.floating = array.dtype.kind == "f"
         self.whole, self.scientific, self.width = True, False, 1
         flat = array.reshape(-1)
@@ -128,7 +129,7 @@ class _Formatter:
     def _integer(value: Any) -> str:
         return str(value.item())
 
-    def text(self, value: Any) -> str:
+    def text(self, value: Number) -> str:
         """One element, right-aligned."""
         if not self.floating:
             written = self._integer(value)
@@ -199,7 +200,7 @@ def ends(shape: tuple[int, ...]) -> list[tuple[int, Any]] | None:
     ]
 
 
-def array_text(array: Any, indent: int, shorten: bool | None = None) -> str:
+def array_text(array: Array, indent: int, shorten: bool | None = None) -> str:
     """The elements of an array in brackets, as they stand after ``indent`` characters.
 
     Parameters
@@ -228,7 +229,7 @@ def with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
     return "".join(written) + ")"
 
 
-def tensor_repr(tensor: Any) -> str:
+def tensor_repr(tensor: TensorBase) -> str:
     """The whole text, such as ``tensor([1., 2.], requires_grad=True)``."""
     prefix = "tensor("
     suffixes = []

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._insides.numpy_errors import ERRORS, IGNORED
+from .._typing import Number, TensorOrNumber
 from ..dtypes import dtype, float16, float32, float64, from_numpy_dtype
 from ..tape.shape import Cast
 from .arguments import described
@@ -80,7 +81,7 @@ def _is_plain(value: Any, numpy_dtype: np.dtype[Any]) -> bool:
     return is_number and numpy_dtype.kind == "f" and -_FINITE < value < _FINITE
 
 
-def promoted(*operands: Any) -> np.dtype[Any]:
+def promoted(*operands: TensorOrNumber) -> np.dtype[Any]:
     """The NumPy type in which an operation on these tensors and numbers is computed.
 
     Quantized tensors are refused: their integers have a type that says nothing of the numbers.
@@ -132,7 +133,7 @@ def _join(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     return np.promote_types(a, b)
 
 
-def promote(*operands: Any) -> list[Any]:
+def promote(*operands: TensorOrNumber) -> list[Any]:
     """The operands in their common type; Python numbers become NumPy scalars."""
     first = operands[0]
     if isinstance(first, TensorBase):
@@ -167,7 +168,7 @@ def cast(numpy_dtype: np.dtype[Any], *operands: Any) -> list[Any]:
     return result
 
 
-def scalar(value: Any, numpy_dtype: np.dtype[Any]) -> Any:
+def scalar(value: float, numpy_dtype: np.dtype[Any]) -> Number:
     """A Python number as a NumPy scalar; integers out of range wrap around."""
     token = ERRORS.set(IGNORED)
     try:
@@ -190,7 +191,7 @@ def scalar(value: Any, numpy_dtype: np.dtype[Any]) -> Any:
         ERRORS.reset(token)
 
 
-def fitting(value: Any, numpy_dtype: np.dtype[Any]) -> Any:
+def fitting(value: float, numpy_dtype: np.dtype[Any]) -> Number:
     """A Python number that is written into a tensor, as a NumPy scalar; it must fit.
 
     A negative integer stands for its remainder in an unsigned type, as in ``torch``.
@@ -250,7 +251,7 @@ def to_floating(*operands: Any) -> list[Any]:
     return cast(common if common.kind == "f" else default_numpy_dtype(), *operands)
 
 
-def result_type(tensor1: Any, tensor2: Any) -> dtype:
+def result_type(tensor1: TensorOrNumber, tensor2: TensorOrNumber) -> dtype:
     """The dtype in which an operation on two tensors or numbers is computed.
 
     Of two quantized tensors of one dtype it is that; no other pair with one has a common dtype.

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._insides.stack import caller
 from .._lazy import no_attribute
+from .._typing import Operand, Tensor, TensorOrNumber
 from ..tape.memory import address, as_strided, storage_of
 from . import (
     arithmetic,
@@ -57,7 +58,7 @@ class Protocols(Description):
             raise TypeError("iteration over a 0-d tensor")
         return iter(joining.unbind(self, 0))
 
-    def __contains__(self, element: Any) -> builtins.bool:
+    def __contains__(self, element: TensorOrNumber) -> builtins.bool:
         return bool(comparison.eq(self, element)._array.any())
 
     def __bool__(self) -> builtins.bool:
@@ -82,7 +83,7 @@ class Protocols(Description):
     def __hash__(self) -> builtins.int:
         return id(self)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if not self.is_leaf:
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
@@ -127,7 +128,9 @@ class Protocols(Description):
     __dlpack__ = conversion.dlpack
     __dlpack_device__ = conversion.dlpack_device
 
-    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+    def __array_wrap__(
+        self, array: object, context: object = None, return_scalar: bool = False
+    ) -> Any:
         return wrap(np.asarray(array))
 
     # operators
@@ -156,8 +159,14 @@ class Protocols(Description):
     __rlshift__ = reflected(logic.bitwise_left_shift)
     __rshift__ = operator(logic.bitwise_right_shift)
     __rrshift__ = reflected(logic.bitwise_right_shift)
-    __eq__ = operator(comparison.eq)
-    __ne__ = operator(comparison.ne)
+    if TYPE_CHECKING:
+
+        def __eq__(self, other: Operand) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: Operand) -> Tensor: ...  # type: ignore[override]
+
+    else:
+        __eq__ = operator(comparison.eq)
+        __ne__ = operator(comparison.ne)
     __lt__ = operator(comparison.lt)
     __le__ = operator(comparison.le)
     __gt__ = operator(comparison.gt)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .._typing import Tensor, TensorOrNumber
 from ..dtypes import dtype as dtype_
 from ..dtypes import from_numpy_dtype
 from ..tape import is_grad_enabled
@@ -35,7 +37,7 @@ __all__ = [
 ]
 
 
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: TensorOrNumber | Sequence[float]) -> bool:
     """Whether ``obj`` is a tensor.
 
     Examples
@@ -47,7 +49,7 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, TensorBase)
 
 
-def numel(input: Any) -> int:
+def numel(input: Tensor) -> int:
     """Number of elements.
 
     Examples
@@ -61,7 +63,7 @@ def numel(input: Any) -> int:
     return int(input._array.size)
 
 
-def is_floating_point(input: Any) -> bool:
+def is_floating_point(input: Tensor) -> bool:
     """Whether the dtype is a floating point type.
 
     Examples
@@ -75,7 +77,7 @@ def is_floating_point(input: Any) -> bool:
     return bool(input.dtype.is_floating_point)
 
 
-def is_complex(input: Any) -> bool:
+def is_complex(input: Tensor) -> bool:
     """Always false: there are no complex tensors.
 
     Examples
@@ -87,7 +89,7 @@ def is_complex(input: Any) -> bool:
     return False
 
 
-def is_signed(input: Any) -> bool:
+def is_signed(input: Tensor) -> bool:
     """Whether the dtype has negative numbers.
 
     Examples
@@ -103,7 +105,7 @@ def is_signed(input: Any) -> bool:
     return bool(input.dtype.is_signed)
 
 
-def is_same_size(input: Any, other: Any) -> bool:
+def is_same_size(input: Tensor, other: object) -> bool:
     """Whether the shapes are equal.
 
     Examples
@@ -119,7 +121,7 @@ def is_same_size(input: Any, other: Any) -> bool:
     return bool(input._array.shape == other._array.shape)
 
 
-def is_nonzero(input: Any) -> bool:
+def is_nonzero(input: Tensor) -> bool:
     """Whether the only element is not zero.
 
     Examples
@@ -151,7 +153,7 @@ def is_inference_mode_enabled() -> bool:
     return not is_grad_enabled()
 
 
-def get_device(input: Any) -> int:
+def get_device(input: Tensor) -> int:
     """-1, the number of the CPU.
 
     Examples
@@ -208,7 +210,7 @@ def promote_types(type1: dtype_, type2: dtype_) -> dtype_:
     return from_numpy_dtype(np.promote_types(a, b))
 
 
-def isposinf(input: Any) -> Any:
+def isposinf(input: Tensor) -> Tensor:
     """Whether positive infinity.
 
     Examples
@@ -223,7 +225,7 @@ def isposinf(input: Any) -> Any:
     return wrap(np.asarray(np.isposinf(input._array)))
 
 
-def isneginf(input: Any) -> Any:
+def isneginf(input: Tensor) -> Tensor:
     """Whether negative infinity.
 
     Examples
@@ -238,7 +240,7 @@ def isneginf(input: Any) -> Any:
     return wrap(np.asarray(np.isneginf(input._array)))
 
 
-def isreal(input: Any) -> Any:
+def isreal(input: Tensor) -> Tensor:
     """True everywhere: numbers are real.
 
     Examples
@@ -252,7 +254,7 @@ def isreal(input: Any) -> Any:
     return wrap(np.ones(input._array.shape, dtype=np.bool_))
 
 
-def signbit(input: Any) -> Any:
+def signbit(input: Tensor) -> Tensor:
     """Whether the sign is minus, also of -0.0.
 
     Examples
@@ -269,7 +271,7 @@ def signbit(input: Any) -> Any:
 
 
 @explains_errors
-def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Any:
+def isin(elements: Tensor, test_elements: Tensor, *, invert: bool = False) -> Tensor:
     """Whether each element is one of ``test_elements``.
 
     Examples

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .._insides.numpy_errors import quiet
+from .._typing import Device, Ints, Layout, Shape, Tensor, TensorOrNumber
 from ..dtypes import dtype as dtype_
 from .arguments import as_integer
 from .axes import shape_argument
@@ -45,15 +47,15 @@ def _shape(size: tuple[Any, ...]) -> tuple[tuple[int, ...], int]:
 
 
 def rand(
-    *shape: Any,
-    size: Any = None,
+    *shape: int,
+    size: Sequence[int] | None = None,
     generator: Generator | None = None,
     dtype: dtype_ | None = None,
-    device: Any = None,
+    device: Device = None,
     requires_grad: bool = False,
-    layout: Any = None,
+    layout: Layout | None = None,
     pin_memory: bool = False,
-) -> Any:
+) -> Tensor:
     """Numbers uniform in [0, 1); ``rand(2, 3)``, ``rand((2, 3))`` or ``rand(size=(2, 3))``.
 
     Examples
@@ -69,15 +71,15 @@ def rand(
 
 
 def randn(
-    *shape: Any,
-    size: Any = None,
+    *shape: Ints,
+    size: Sequence[int] | None = None,
     generator: Generator | None = None,
     dtype: dtype_ | None = None,
-    device: Any = None,
+    device: Device = None,
     requires_grad: bool = False,
-    layout: Any = None,
+    layout: Layout | None = None,
     pin_memory: bool = False,
-) -> Any:
+) -> Tensor:
     """Normal numbers, mean 0 and standard deviation 1; sizes as in :func:`rand`.
 
     Examples
@@ -106,9 +108,9 @@ def randint(
     *,
     generator: Generator | None = None,
     dtype: dtype_ | None = None,
-    device: Any = None,
+    device: Device = None,
     requires_grad: bool = False,
-) -> Any:
+) -> Tensor:
     """Integers uniform in [low, high); called ``(high, size)`` or ``(low, high, size)``.
 
     Examples
@@ -159,9 +161,9 @@ def randperm(
     *,
     generator: Generator | None = None,
     dtype: dtype_ | None = None,
-    device: Any = None,
+    device: Device = None,
     requires_grad: bool = False,
-) -> Any:
+) -> Tensor:
     """The numbers 0 to n - 1 in random order.
 
     Examples
@@ -186,7 +188,7 @@ def randperm(
     return made(np.array(order, dtype=wanted), requires_grad, device)
 
 
-def rand_like(input: Any, *, dtype: dtype_ | None = None, requires_grad: bool = False) -> Any:
+def rand_like(input: Tensor, *, dtype: dtype_ | None = None, requires_grad: bool = False) -> Tensor:
     """:func:`rand` in the shape and type of ``input``.
 
     Examples
@@ -199,7 +201,9 @@ def rand_like(input: Any, *, dtype: dtype_ | None = None, requires_grad: bool = 
     return rand(*input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
-def randn_like(input: Any, *, dtype: dtype_ | None = None, requires_grad: bool = False) -> Any:
+def randn_like(
+    input: Tensor, *, dtype: dtype_ | None = None, requires_grad: bool = False
+) -> Tensor:
     """:func:`randn` in the shape and type of ``input``.
 
     Examples
@@ -213,8 +217,8 @@ def randn_like(input: Any, *, dtype: dtype_ | None = None, requires_grad: bool =
 
 
 def randint_like(
-    input: Any, low: int, high: int | None = None, *, dtype: dtype_ | None = None
-) -> Any:
+    input: Tensor, low: int, high: int | None = None, *, dtype: dtype_ | None = None
+) -> Tensor:
     """:func:`randint` in the shape and type of ``input``.
 
     Examples
@@ -229,8 +233,12 @@ def randint_like(
 
 
 def normal(
-    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None
-) -> Any:
+    mean: Tensor,
+    std: TensorOrNumber = 1.0,
+    size: Shape | None = None,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
     """Normal numbers of the given mean and standard deviation (numbers or tensors).
 
     Examples
@@ -255,7 +263,9 @@ def normal(
     return randn(size, generator=generator) * std + mean
 
 
-def bernoulli(input: Any, p: float | None = None, *, generator: Generator | None = None) -> Any:
+def bernoulli(
+    input: Tensor, p: float | None = None, *, generator: Generator | None = None
+) -> Tensor:
     """1 with the probability that ``input`` (or ``p``) gives, else 0.
 
     Examples
@@ -280,8 +290,12 @@ def _draw_type(chances: Any) -> Any:
 
 
 def multinomial(
-    input: Any, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
-) -> Any:
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
     """Indices drawn with the weights of each row of ``input``.
 
     Examples

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._insides.numpy_errors import quiet
+from .._typing import Generator, Tensor
 from .base import TensorBase, wrap
 from .random import _draw_type, _ends, _integers, _stream
 from .refusal import refuse_quantized
@@ -36,8 +37,13 @@ def _floating_target(name: str, target: Any) -> Any:
 
 
 def uniform_(
-    input: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **given: Any
-) -> Any:
+    input: Tensor,
+    from_: float = 0.0,
+    to: float = 1.0,
+    *,
+    generator: Generator | None = None,
+    **given: Any,
+) -> Tensor:
     """Fill with numbers uniform in [from, to)."""
     from_ = given.pop("from", from_)
     own = _floating_target("uniform_", input)
@@ -55,7 +61,9 @@ def uniform_(
     return _fill(input, numbers.astype(np.float64) * width + np.float64(low))
 
 
-def normal_(input: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+def normal_(
+    input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
     """Fill with normal numbers of the given mean and standard deviation."""
     own = _floating_target("normal_", input)
     if std < 0:
@@ -65,7 +73,7 @@ def normal_(input: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any =
         return _fill(input, _stream(generator).normal(count, own, mean, std, blocks=blocks))
 
 
-def bernoulli_(input: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
+def bernoulli_(input: Any, p: float = 0.5, *, generator: Any = None) -> Tensor:
     """Fill with 1 of probability ``p``, else 0."""
     refuse_quantized(input, p)
     chance = p._array if isinstance(p, TensorBase) else p
@@ -77,7 +85,9 @@ def bernoulli_(input: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     return _fill(input, drawn.astype(input._array.dtype))
 
 
-def random_(input: Any, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Any:
+def random_(
+    input: Tensor, from_: int = 0, to: int | None = None, *, generator: Generator | None = None
+) -> Any:
     """Fill with integers uniform in [from, to)."""
     if to is None and from_:
         from_, to = 0, from_
@@ -92,7 +102,7 @@ def random_(input: Any, from_: int = 0, to: int | None = None, *, generator: Any
     return _fill(input, (bits % np.uint64(span)).astype(kind))
 
 
-def exponential_(input: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
+def exponential_(input: Any, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fill with numbers of the exponential distribution of rate ``lambd``."""
     own = _floating_target("exponential_", input)
     if not lambd > 0:

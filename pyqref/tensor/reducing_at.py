@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._typing import Tensor
 from ..tape.scatter_reduce import IndexReduce, ScatterReduce
 from .arguments import as_flag, described
 from .axes import axis_of
@@ -41,8 +42,8 @@ def _no_mean_of_bool(name: str, input: Any, reduce: str) -> None:
 
 @_also_of_one_number
 def scatter_reduce(
-    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
-) -> Any:
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
     r"""Reduce the elements of ``src`` that ``index`` sends to one place of ``input``.
 
     For ``dim`` 0 and two axes, with the sum:
@@ -95,8 +96,14 @@ def scatter_reduce(
 
 @_also_of_one_number
 def index_reduce(
-    input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
-) -> Any:
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Tensor:
     """Reduce the slices of ``source`` that ``index`` (1-D) sends to one place along ``dim``.
 
     Parameters

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Ints, Tensor, TensorOrNumber
 from ..dtypes import dtype as dtype_
 from ..tape import reduction
 from .arguments import as_flag, as_integer
@@ -51,7 +52,9 @@ def _summed_type(input: Any, dtype: dtype_ | None) -> Any:
     return input
 
 
-def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None) -> Any:
+def sum(
+    input: Tensor, dim: Ints | None = None, keepdim: bool = False, *, dtype: dtype_ | None = None
+) -> Tensor:
     """Sum over the axes ``dim`` (all of them if None); integers are summed as int64.
 
     Examples
@@ -69,8 +72,8 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | N
 
 
 def nansum(
-    input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None
-) -> Any:
+    input: Tensor, dim: Ints | None = None, keepdim: bool = False, *, dtype: dtype_ | None = None
+) -> Tensor:
     """Sum that takes nan as zero.
 
     Examples
@@ -84,7 +87,9 @@ def nansum(
     return sum(input.masked_fill(mask, 0), dim, keepdim, dtype=dtype)
 
 
-def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None) -> Any:
+def mean(
+    input: Tensor, dim: Ints | None = None, keepdim: bool = False, *, dtype: dtype_ | None = None
+) -> Tensor:
     """Mean over the axes ``dim``, of a floating point tensor.
 
     Examples
@@ -105,7 +110,9 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | 
     return apply(reduction.Mean, input, axes_of(dim, input._array.ndim), keepdim)
 
 
-def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None) -> Any:
+def prod(
+    input: Tensor, dim: Ints | None = None, keepdim: bool = False, *, dtype: dtype_ | None = None
+) -> Tensor:
     """Product over the axis ``dim`` (over all if None).
 
     Examples
@@ -133,13 +140,13 @@ def _spread(
 
 
 def var(
-    input: Any,
-    dim: Any = None,
+    input: Tensor,
+    dim: Ints | bool | None = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
     *,
     correction: float | None = None,
-) -> Any:
+) -> Tensor:
     """Variance over ``dim``: the sum of squares is divided by count - correction (1).
 
     Examples
@@ -153,13 +160,13 @@ def var(
 
 
 def std(
-    input: Any,
-    dim: Any = None,
+    input: Tensor,
+    dim: Ints | bool | None = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
     *,
     correction: float | None = None,
-) -> Any:
+) -> Tensor:
     """Standard deviation over ``dim``: the square root of :func:`var`.
 
     Examples
@@ -172,13 +179,13 @@ def std(
 
 
 def var_mean(
-    input: Any,
-    dim: Any = None,
+    input: Tensor,
+    dim: Ints | bool | None = None,
     unbiased: Any = None,
     keepdim: bool = False,
     *,
     correction: Any = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Variance and mean.
 
     Examples
@@ -192,13 +199,13 @@ def var_mean(
 
 
 def std_mean(
-    input: Any,
-    dim: Any = None,
-    unbiased: Any = None,
+    input: Tensor,
+    dim: Ints | bool | None = None,
+    unbiased: bool | None = None,
     keepdim: bool = False,
     *,
     correction: Any = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Standard deviation and mean.
 
     Examples
@@ -218,7 +225,7 @@ def _logical(function: Any, input: Any, dim: Any, keepdim: bool) -> Any:
     return wrap(result.astype(np.uint8) if input._array.dtype == np.uint8 else result)
 
 
-def all(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def all(input: Tensor, dim: Ints | None = None, keepdim: bool = False) -> Tensor:
     """Whether every element is non-zero.
 
     Examples
@@ -231,7 +238,7 @@ def all(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return _logical(np.all, input, dim, keepdim)
 
 
-def any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def any(input: Tensor, dim: Ints | None = None, keepdim: bool = False) -> Tensor:
     """Whether some element is non-zero.
 
     Examples
@@ -244,7 +251,7 @@ def any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return _logical(np.any, input, dim, keepdim)
 
 
-def count_nonzero(input: Any, dim: Any = None, *more: int) -> Any:
+def count_nonzero(input: Tensor, dim: Any = None, *more: int) -> Tensor:
     """Number of non-zero elements: of all, or along ``dim`` and ``more``.
 
     Examples
@@ -259,13 +266,13 @@ def count_nonzero(input: Any, dim: Any = None, *more: int) -> Any:
 
 
 def norm(
-    input: Any,
-    p: Any = "fro",
-    dim: Any = None,
+    input: Tensor,
+    p: float | str = "fro",
+    dim: Ints | None = None,
     keepdim: bool = False,
     *,
     dtype: dtype_ | None = None,
-) -> Any:
+) -> Tensor:
     """``(sum |x|**p) ** (1/p)``; ``p`` is a number, ``inf``, ``-inf`` or ``"fro"`` (2).
 
     Examples
@@ -286,7 +293,7 @@ def norm(
     return apply(reduction.Norm, input, axes_of(dim, input._array.ndim), keepdim, order)
 
 
-def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
+def logsumexp(input: Tensor, dim: Ints, keepdim: bool = False) -> Tensor:
     """``log(sum(exp(input)))`` over ``dim``, without overflow.
 
     Examples
@@ -299,7 +306,7 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     return apply(reduction.Logsumexp, input, axes_of(dim, input._array.ndim), keepdim)
 
 
-def cumsum(input: Any, dim: int, *, dtype: dtype_ | None = None) -> Any:
+def cumsum(input: Tensor, dim: int, *, dtype: dtype_ | None = None) -> Tensor:
     """Running sum along ``dim``.
 
     Examples
@@ -312,7 +319,7 @@ def cumsum(input: Any, dim: int, *, dtype: dtype_ | None = None) -> Any:
     return apply(reduction.Cumsum, input, axis_of(dim, input.ndim))
 
 
-def cumprod(input: Any, dim: int, *, dtype: dtype_ | None = None) -> Any:
+def cumprod(input: Tensor, dim: int, *, dtype: dtype_ | None = None) -> Tensor:
     """Running product along ``dim``.
 
     Examples
@@ -325,7 +332,7 @@ def cumprod(input: Any, dim: int, *, dtype: dtype_ | None = None) -> Any:
     return apply(reduction.Cumprod, input, axis_of(dim, input.ndim))
 
 
-def nanmean(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def nanmean(input: Tensor, dim: Ints | None = None, keepdim: bool = False) -> Tensor:
     """Mean of the elements that are not nan.
 
     Examples
@@ -340,7 +347,13 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return sum(input.masked_fill(mask, 0), dim, keepdim) / count
 
 
-def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(
+    input: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
     """Differences of neighbours along ``dim``, taken ``n`` times; of bools, whether they differ.
 
     Before, ``prepend`` and ``append`` are joined to ``input`` along ``dim``.
@@ -364,7 +377,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     return input
 
 
-def dist(input: Any, other: Any, p: float = 2) -> Any:
+def dist(input: Tensor, other: TensorOrNumber, p: float = 2) -> Tensor:
     """Norm of the difference.
 
     Examples

@@ -13,6 +13,7 @@ from types import FrameType, FunctionType
 from typing import Any
 
 from .._insides.stack import caller
+from .._typing import Tensor, TensorOrNumber
 from .base import TensorBase
 from .foreign import no_tensor
 from .under_way import layer_under_way
@@ -54,7 +55,7 @@ _WITH_NUMBER = {
 _WITH_TENSOR = {"add": "add(x, y)", "mul": "mul(x, y)", "matmul": "matmul(x, y)"}
 
 
-def undefined_for_quantized(name: str, *operands: Any) -> RuntimeError:
+def undefined_for_quantized(name: str, *operands: TensorOrNumber) -> RuntimeError:
     """The refusal of a function that is not defined for quantized tensors.
 
     Parameters
@@ -103,7 +104,7 @@ def refuse_quantized(*operands: Any) -> None:
             raise undefined_for_quantized("this", *operands)
 
 
-def require_input(input: Any) -> None:
+def require_input(input: Tensor) -> None:
     """Raise a TypeError if the tensor of a function that has several names is none.
 
     Examples

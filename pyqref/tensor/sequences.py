@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._insides.numpy_errors import quiet
+from .._typing import Device, Tensor
 from ..dtypes import dtype as dtype_
 from .arguments import as_integer, as_number, described
 from .base import wrap
@@ -27,13 +28,13 @@ __all__ = [
 
 def arange(
     start: Any,
-    end: Any = None,
+    end: int | None = None,
     step: Any = 1,
     *,
     dtype: dtype_ | None = None,
-    device: Any = None,
+    device: Device = None,
     requires_grad: bool = False,
-) -> Any:
+) -> Tensor:
     """``start, start + step, ...`` up to but without ``end``; one argument is the end.
 
     Examples
@@ -81,14 +82,14 @@ def _number(value: Any) -> Any:
 
 
 def linspace(
-    start: Any,
-    end: Any,
+    start: float,
+    end: float,
     steps: int,
     *,
     dtype: dtype_ | None = None,
-    device: Any = None,
+    device: Device = None,
     requires_grad: bool = False,
-) -> Any:
+) -> Tensor:
     """``steps`` numbers from ``start`` to ``end``, both included, at equal distances.
 
     As in ``torch`` the first half is counted from the start, the second from the end.
@@ -115,7 +116,7 @@ def linspace(
     return made(values.astype(wanted), requires_grad, device)
 
 
-def logspace(start: float, end: float, steps: int, base: float = 10.0, **options: Any) -> Any:
+def logspace(start: float, end: float, steps: int, base: float = 10.0, **options: Any) -> Tensor:
     """``base`` to the power of :func:`linspace`.
 
     Examples
@@ -136,7 +137,7 @@ def logspace(start: float, end: float, steps: int, base: float = 10.0, **options
     return made(powers, options.pop("requires_grad", False))
 
 
-def tril_indices(row: int, col: int, offset: int = 0) -> Any:
+def tril_indices(row: int, col: int, offset: int = 0) -> Tensor:
     """Rows and columns of the lower triangle, shape (2, count).
 
     Examples
@@ -148,7 +149,7 @@ def tril_indices(row: int, col: int, offset: int = 0) -> Any:
     return wrap(np.stack(np.tril_indices(*_triangle("tril_indices", row, col, offset))))
 
 
-def triu_indices(row: int, col: int, offset: int = 0) -> Any:
+def triu_indices(row: int, col: int, offset: int = 0) -> Tensor:
     """Rows and columns of the upper triangle, shape (2, count).
 
     Examples

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Ints, Shape, Tensor, TensorBase
 from ..tape import shape as operations
 from ..tape.indexing import Slice
 from .aliases import alias
@@ -67,7 +68,7 @@ def _resolved(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
     return tuple([numel // known if n == -1 else n for n in shape])
 
 
-def reshape(input: Any, *shape: Any) -> Any:
+def reshape(input: Tensor, *shape: Ints) -> Tensor:
     """Another shape of the same elements; a view if possible, else a copy.
 
     Parameters
@@ -88,7 +89,7 @@ def reshape(input: Any, *shape: Any) -> Any:
     return apply(operations.Reshape, input, lengths)
 
 
-def view(input: Any, *shape: Any) -> Any:
+def view(input: Any, *shape: Ints) -> Tensor:
     """Another shape of the same memory; an error if the strides do not allow it."""
     if not isinstance(input, ANY_TENSOR):
         raise no_tensor("view", "input", input)
@@ -101,19 +102,19 @@ def view(input: Any, *shape: Any) -> Any:
     return apply(operations.View, input, lengths)
 
 
-def view_as(input: Any, other: Any) -> Any:
+def view_as(input: Any, other: Any) -> Tensor:
     """``input.view(other.shape)``."""
     require_tensor("view_as", "other", other)
     return view(input, tuple(other.shape))
 
 
-def reshape_as(input: Any, other: Any) -> Any:
+def reshape_as(input: Any, other: Any) -> Tensor:
     """``input.reshape(other.shape)``."""
     require_tensor("reshape_as", "other", other)
     return reshape(input, tuple(other.shape))
 
 
-def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Join the axes from ``start_dim`` to ``end_dim`` into one.
 
     Examples
@@ -139,7 +140,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     return apply(operations.Reshape, input, (*shape[:start], joined, *shape[end + 1 :]))
 
 
-def ravel(input: Any) -> Any:
+def ravel(input: Tensor) -> Tensor:
     """All elements in a row.
 
     Examples
@@ -152,7 +153,7 @@ def ravel(input: Any) -> Any:
 
 
 @_explains
-def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+def unflatten(input: Tensor, dim: int, sizes: Shape) -> Tensor:
     """Split the axis ``dim`` into axes of lengths ``sizes``.
 
     Examples
@@ -169,7 +170,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     return view(input, (*shape[:axis], *inner, *shape[axis + 1 :]))
 
 
-def permute(input: Any, *dims: Any) -> Any:
+def permute(input: TensorBase, *dims: Ints) -> Tensor:
     """Axes in the order ``dims``.
 
     Examples
@@ -194,7 +195,7 @@ def permute(input: Any, *dims: Any) -> Any:
     return apply(operations.Permute, input, axes_of(order, ndim) if order else ())
 
 
-def transpose(input: Any, dim0: int, dim1: int) -> Any:
+def transpose(input: TensorBase, dim0: int, dim1: int) -> Tensor:
     """Exchange two axes.
 
     Examples
@@ -212,7 +213,7 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     return apply(operations.Permute, input, tuple(order))
 
 
-def t(input: Any) -> Any:
+def t(input: Tensor) -> Tensor:
     """Exchange the axes of a matrix; vectors and single numbers stay as they are.
 
     Examples
@@ -229,7 +230,7 @@ def t(input: Any) -> Any:
 
 
 @_explains
-def movedim(input: Any, source: Any, destination: Any) -> Any:
+def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Move axes to other places; the rest keep their order.
 
     Examples
@@ -253,7 +254,7 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     return apply(operations.Permute, input, tuple(order))
 
 
-def squeeze(input: Any, dim: Any = None, *more: int) -> Any:
+def squeeze(input: Tensor, dim: Any = None, *more: int) -> Tensor:
     """Drop axes of length 1: all of them, or those of ``dim`` and ``more``.
 
     Examples
@@ -269,7 +270,7 @@ def squeeze(input: Any, dim: Any = None, *more: int) -> Any:
     return apply(operations.Squeeze, input, tuple([a for a in candidates if shape[a] == 1]))
 
 
-def unsqueeze(input: Any, dim: int) -> Any:
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """Insert an axis of length 1 at ``dim``.
 
     Examples
@@ -283,7 +284,7 @@ def unsqueeze(input: Any, dim: int) -> Any:
     return apply(operations.Unsqueeze, input, axis_of(dim, input._array.ndim + 1))
 
 
-def expand(input: Any, *shape: Any) -> Any:
+def expand(input: Tensor, *shape: Ints) -> Tensor:
     """Repeat axes of length 1 without copying; -1 keeps a length."""
     require_tensor("expand", "input", input)
     own = input._array.shape
@@ -316,7 +317,7 @@ def expand(input: Any, *shape: Any) -> Any:
     return apply(operations.Expand, input, tuple(full))
 
 
-def broadcast_to(input: Any, size: Any) -> Any:
+def broadcast_to(input: Tensor, size: Shape) -> Tensor:
     """``input.expand(size)``.
 
     Examples
@@ -328,14 +329,14 @@ def broadcast_to(input: Any, size: Any) -> Any:
     return expand(input, size)
 
 
-def expand_as(input: Any, other: Any) -> Any:
+def expand_as(input: Any, other: Any) -> Tensor:
     """``input.expand(other.shape)``."""
     require_tensor("expand_as", "other", other)
     return expand(input, tuple(other.shape))
 
 
 @_explains
-def select(input: Any, dim: int, index: int) -> Any:
+def select(input: Tensor, dim: int, index: int) -> Tensor:
     """The slice at ``index`` along ``dim``, which axis is dropped.
 
     Examples
@@ -357,7 +358,7 @@ def select(input: Any, dim: int, index: int) -> Any:
 
 
 @_explains
-def narrow(input: Any, dim: int, start: int, length: int) -> Any:
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """``length`` slices from ``start`` along ``dim``.
 
     Examples
@@ -375,7 +376,9 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
 
 
 @_explains
-def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+def as_strided(
+    input: Tensor, size: Shape, stride: Ints, storage_offset: int | None = None
+) -> Tensor:
     """A view by sizes, strides and offset, in elements of the storage.
 
     Examples

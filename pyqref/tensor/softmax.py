@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._typing import Tensor
 from ..dtypes import dtype as dtype_
 from ..tape.gated import LogSoftmax, Softmax
 from .axes import axis_of
@@ -14,7 +15,7 @@ from .foreign import no_tensor
 __all__ = ["log_softmax", "softmax"]
 
 
-def softmax(input: Any, dim: int, dtype: dtype_ | None = None) -> Any:
+def softmax(input: Tensor, dim: int, dtype: dtype_ | None = None) -> Tensor:
     """``exp(input) / sum(exp(input))`` along ``dim``, first cast to ``dtype`` if given.
 
     Examples
@@ -26,7 +27,7 @@ def softmax(input: Any, dim: int, dtype: dtype_ | None = None) -> Any:
     return _along(Softmax, input, dim, dtype)
 
 
-def log_softmax(input: Any, dim: int, dtype: dtype_ | None = None) -> Any:
+def log_softmax(input: Tensor, dim: int, dtype: dtype_ | None = None) -> Tensor:
     """``log(softmax(input))`` along ``dim``, computed without overflow.
 
     Examples

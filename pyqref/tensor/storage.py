@@ -64,7 +64,7 @@ class UntypedStorage:
         """The elements of the array that owns the memory, in their order there."""
         return self._array.ravel(order="K")
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> float:
         return self._elements()[index].item()
 
     def __len__(self) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._insides.numpy_errors import quiet
+from .._typing import TensorOrNumber
 from ..tape import Array, Edge, Operation, is_grad_enabled
 from ..tape.memory import meets_partly, overlaps
 from .base import CopySlices, TensorBase
@@ -109,7 +110,7 @@ def require_own_places(target: TensorBase) -> None:
         )
 
 
-def require_apart(target: TensorBase, *sources: Any) -> None:
+def require_apart(target: TensorBase, *sources: TensorOrNumber) -> None:
     """Raise if what is written in place is read at another place, by one of the other operands.
 
     Examples

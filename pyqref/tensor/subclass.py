@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._typing import Tensor
 from .base import TensorBase
 from .shape import view
 
 __all__ = ["as_subclass"]
 
 
-def as_subclass(input: Any, cls: Any) -> Any:
+def as_subclass(input: Tensor, cls: type[Any]) -> Any:
     """The tensor, its memory and its place in the graph, as an object of ``cls``.
 
     Parameters

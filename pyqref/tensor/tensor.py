@@ -7,10 +7,13 @@ Those that work element by element stand in :mod:`.elementwise`, the properties 
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .._typing import Dtype, QScheme, Self
 from . import (
     arranging,
     conversion,
@@ -18,6 +21,7 @@ from . import (
     creation_like,
     diagonals,
     extremes,
+    finding,
     gradient,
     histograms,
     indexing,
@@ -83,7 +87,7 @@ class Tensor(ElementwiseMethods, Protocols):
     tensor([2., 4.])
     """
 
-    def __new__(cls, *data: Any, dtype: Any = None) -> Any:
+    def __new__(cls, *data: Any, dtype: Dtype | None = None) -> Self:
         if len(data) == 1 and not isinstance(data[0], (int, np.integer)):
             value = data[0]
             array = creation._array_of(value, dtype or get_default_dtype())
@@ -181,7 +185,7 @@ class Tensor(ElementwiseMethods, Protocols):
     unbind = joining.unbind
 
     # indexing.py
-    argwhere = picking.argwhere
+    argwhere = finding.argwhere
     gather = picking.gather
     index_add = picking.index_add
     index_add_ = picking.index_add_
@@ -197,7 +201,7 @@ class Tensor(ElementwiseMethods, Protocols):
     masked_scatter = picking.masked_scatter
     masked_scatter_ = picking.masked_scatter_
     masked_select = picking.masked_select
-    nonzero = picking.nonzero
+    nonzero = finding.nonzero
     scatter = picking.scatter
     scatter_ = picking.scatter_
     scatter_add = picking.scatter_add
@@ -311,19 +315,19 @@ class Tensor(ElementwiseMethods, Protocols):
     nelement = Protocols.numel
 
     # defined for quantized tensors, see quantized/tensor.py
-    def dequantize(self) -> Any:
+    def dequantize(self) -> Tensor:
         """The tensor in float32; of a quantized tensor the real numbers it stands for."""
         if not self.dtype.is_floating_point:
             raise RuntimeError(f"dequantize: the tensor is not quantized, it is {self.dtype}")
         return conversion.float_(self)
 
-    int_repr = _needs_quantized("int_repr")
-    q_scale = _needs_quantized("q_scale")
-    q_zero_point = _needs_quantized("q_zero_point")
-    q_per_channel_scales = _needs_quantized("q_per_channel_scales")
-    q_per_channel_zero_points = _needs_quantized("q_per_channel_zero_points")
-    q_per_channel_axis = _needs_quantized("q_per_channel_axis")
-    qscheme = _needs_quantized("qscheme")
+    int_repr: Callable[[], Tensor] = _needs_quantized("int_repr")
+    q_scale: Callable[[], builtins.float] = _needs_quantized("q_scale")
+    q_zero_point: Callable[[], builtins.int] = _needs_quantized("q_zero_point")
+    q_per_channel_scales: Callable[[], Tensor] = _needs_quantized("q_per_channel_scales")
+    q_per_channel_zero_points: Callable[[], Tensor] = _needs_quantized("q_per_channel_zero_points")
+    q_per_channel_axis: Callable[[], builtins.int] = _needs_quantized("q_per_channel_axis")
+    qscheme: Callable[[], QScheme] = _needs_quantized("qscheme")
 
     def share_memory_(self) -> Any:
         """The tensor itself; memory is shared with forked processes only as they fork."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from .._typing import Tensor
 from ..tape import unary
 from ..tape.logit import Logit
 from .aliases import alias
@@ -44,7 +43,7 @@ __all__ = [
 ]
 
 
-def exp(input: Any) -> Any:
+def exp(input: Tensor) -> Tensor:
     """``e ** input``.
 
     Examples
@@ -56,7 +55,7 @@ def exp(input: Any) -> Any:
     return apply_to_floating(unary.Exp, input)
 
 
-def expm1(input: Any) -> Any:
+def expm1(input: Tensor) -> Tensor:
     """``e ** input - 1``.
 
     Examples
@@ -68,7 +67,7 @@ def expm1(input: Any) -> Any:
     return apply_to_floating(unary.Expm1, input)
 
 
-def log(input: Any) -> Any:
+def log(input: Tensor) -> Tensor:
     """Natural logarithm.
 
     Examples
@@ -80,7 +79,7 @@ def log(input: Any) -> Any:
     return apply_to_floating(unary.Log, input)
 
 
-def log2(input: Any) -> Any:
+def log2(input: Tensor) -> Tensor:
     """Logarithm to base 2.
 
     Examples
@@ -92,7 +91,7 @@ def log2(input: Any) -> Any:
     return apply_to_floating(unary.Log2, input)
 
 
-def log10(input: Any) -> Any:
+def log10(input: Tensor) -> Tensor:
     """Logarithm to base 10.
 
     Examples
@@ -104,7 +103,7 @@ def log10(input: Any) -> Any:
     return apply_to_floating(unary.Log10, input)
 
 
-def log1p(input: Any) -> Any:
+def log1p(input: Tensor) -> Tensor:
     """``log(1 + input)``.
 
     Examples
@@ -116,7 +115,7 @@ def log1p(input: Any) -> Any:
     return apply_to_floating(unary.Log1p, input)
 
 
-def sqrt(input: Any) -> Any:
+def sqrt(input: Tensor) -> Tensor:
     """Square root.
 
     Examples
@@ -128,7 +127,7 @@ def sqrt(input: Any) -> Any:
     return apply_to_floating(unary.Sqrt, input)
 
 
-def rsqrt(input: Any) -> Any:
+def rsqrt(input: Tensor) -> Tensor:
     """``1 / sqrt(input)``.
 
     Examples
@@ -140,7 +139,7 @@ def rsqrt(input: Any) -> Any:
     return apply_to_floating(unary.Rsqrt, input)
 
 
-def exp2(input: Any) -> Any:
+def exp2(input: Tensor) -> Tensor:
     """``2 ** input``.
 
     Examples
@@ -152,7 +151,7 @@ def exp2(input: Any) -> Any:
     return apply_to_floating(unary.Exp2, input)
 
 
-def logit(input: Any, eps: float | None = None) -> Any:
+def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """``log(input / (1 - input))``, with ``input`` first clamped to [eps, 1 - eps].
 
     Examples
@@ -164,7 +163,7 @@ def logit(input: Any, eps: float | None = None) -> Any:
     return apply(Logit, *to_floating(input), eps)
 
 
-def erfc(input: Any) -> Any:
+def erfc(input: Tensor) -> Tensor:
     """``1 - erf(input)``, accurate where that is small.
 
     Examples
@@ -176,7 +175,7 @@ def erfc(input: Any) -> Any:
     return apply_to_floating(unary.Erfc, input)
 
 
-def sin(input: Any) -> Any:
+def sin(input: Tensor) -> Tensor:
     """Sine.
 
     Examples
@@ -188,7 +187,7 @@ def sin(input: Any) -> Any:
     return apply_to_floating(unary.Sin, input)
 
 
-def cos(input: Any) -> Any:
+def cos(input: Tensor) -> Tensor:
     """Cosine.
 
     Examples
@@ -200,7 +199,7 @@ def cos(input: Any) -> Any:
     return apply_to_floating(unary.Cos, input)
 
 
-def tan(input: Any) -> Any:
+def tan(input: Tensor) -> Tensor:
     """Tangent.
 
     Examples
@@ -212,7 +211,7 @@ def tan(input: Any) -> Any:
     return apply_to_floating(unary.Tan, input)
 
 
-def asin(input: Any) -> Any:
+def asin(input: Tensor) -> Tensor:
     """Inverse sine.
 
     Examples
@@ -224,7 +223,7 @@ def asin(input: Any) -> Any:
     return apply_to_floating(unary.Asin, input)
 
 
-def acos(input: Any) -> Any:
+def acos(input: Tensor) -> Tensor:
     """Inverse cosine.
 
     Examples
@@ -236,7 +235,7 @@ def acos(input: Any) -> Any:
     return apply_to_floating(unary.Acos, input)
 
 
-def atan(input: Any) -> Any:
+def atan(input: Tensor) -> Tensor:
     """Inverse tangent.
 
     Examples
@@ -248,7 +247,7 @@ def atan(input: Any) -> Any:
     return apply_to_floating(unary.Atan, input)
 
 
-def sinh(input: Any) -> Any:
+def sinh(input: Tensor) -> Tensor:
     """Hyperbolic sine.
 
     Examples
@@ -260,7 +259,7 @@ def sinh(input: Any) -> Any:
     return apply_to_floating(unary.Sinh, input)
 
 
-def cosh(input: Any) -> Any:
+def cosh(input: Tensor) -> Tensor:
     """Hyperbolic cosine.
 
     Examples
@@ -272,7 +271,7 @@ def cosh(input: Any) -> Any:
     return apply_to_floating(unary.Cosh, input)
 
 
-def tanh(input: Any) -> Any:
+def tanh(input: Tensor) -> Tensor:
     """Hyperbolic tangent.
 
     Examples
@@ -284,7 +283,7 @@ def tanh(input: Any) -> Any:
     return apply_to_floating(unary.Tanh, input)
 
 
-def sigmoid(input: Any) -> Any:
+def sigmoid(input: Tensor) -> Tensor:
     """``1 / (1 + e ** -input)``.
 
     Examples
@@ -296,7 +295,7 @@ def sigmoid(input: Any) -> Any:
     return apply_to_floating(unary.Sigmoid, input)
 
 
-def erf(input: Any) -> Any:
+def erf(input: Tensor) -> Tensor:
     """Error function.
 
     Examples

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._typing import Device, Tensor
 from ..dtypes import bool_, dtype, float16, float32, float64, int8, int16, int32, int64, uint8
 from .base import TensorBase
 from .creation import empty, tensor
@@ -30,7 +31,7 @@ class _TypedTensor(type):
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, TensorBase) and getattr(instance, "dtype", None) is cls.dtype
 
-    def __call__(cls, *args: Any, device: Any = None) -> Any:
+    def __call__(cls, *args: Any, device: Device = None) -> Tensor:
         """A tensor of some sizes, or of the elements of a sequence."""
         if not args:
             return empty(0, dtype=cls.dtype, device=device)

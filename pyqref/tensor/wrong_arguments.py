@@ -25,6 +25,7 @@ import numpy as np
 
 from .._insides.bytecode import was_raised
 from .._insides.numpy_errors import ERRORS, IGNORED
+from .._typing import Function
 from ..dtypes import dtype
 from .arguments import described, refused_number
 from .base import TensorBase
@@ -221,7 +222,7 @@ def _better(
 _FAILURES = (*RAW, RuntimeError, MemoryError)
 
 
-def explains_errors(function: Callable[..., Any], quiet: bool = True) -> Callable[..., Any]:
+def explains_errors(function: Function, quiet: bool = True) -> Function:
     """The function, whose raw errors name its arguments.
 
     Parameters
@@ -265,7 +266,8 @@ def explains_errors(function: Callable[..., Any], quiet: bool = True) -> Callabl
         finally:
             ERRORS.reset(token)
 
-    return quietly if quiet else explaining
+    result: Any = quietly if quiet else explaining
+    return result
 
 
 _WRAPPERS = tuple([explains_errors(explained, quiet).__code__ for quiet in (True, False)])

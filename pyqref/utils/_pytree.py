@@ -292,7 +292,7 @@ def tree_map(
     return tree_unflatten([func(*each) for each in zip(*columns, strict=True)], spec)
 
 
-def tree_map_only(kind: Any, func: Callable[[Any], Any], tree: PyTree) -> PyTree:
+def tree_map_only(kind: type[Any], func: Callable[[Any], Any], tree: PyTree) -> PyTree:
     """Call ``func`` for the leaves of a type, or of a tuple of types, and keep the others.
 
     Examples

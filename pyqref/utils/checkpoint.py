@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._typing import Tensor
 from ..nn.diagnostics import NoEffectWarning, warn
 
 __all__ = ["checkpoint", "checkpoint_sequential", "get_device_states", "set_device_states"]
@@ -12,15 +13,15 @@ __all__ = ["checkpoint", "checkpoint_sequential", "get_device_states", "set_devi
 
 def checkpoint(
     function: Callable[..., Any],
-    *args: Any,
+    *args: Tensor,
     use_reentrant: bool | None = None,
-    context_fn: Any = None,
+    context_fn: object = None,
     determinism_check: str = "default",
     debug: bool = False,
     early_stop: bool = True,
     preserve_rng_state: bool = True,
     **kwargs: Any,
-) -> Any:
+) -> Tensor:
     """Call a function. Results and gradients are those of ``torch``; no memory is saved.
 
     ``torch`` forgets what the function computes in between, and computes it again for the
@@ -56,8 +57,12 @@ def checkpoint(
 
 
 def checkpoint_sequential(
-    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
-) -> Any:
+    functions: Sequence[Callable[..., Any]],
+    segments: int,
+    input: Tensor,
+    use_reentrant: bool | None = None,
+    **kwargs: Any,
+) -> Tensor:
     """Call one module or function after the other, as :func:`checkpoint` does.
 
     Parameters
@@ -96,7 +101,7 @@ def _say() -> None:
     )
 
 
-def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+def get_device_states(*args: Tensor) -> tuple[list[int], list[Any]]:
     """The devices besides the CPU that hold the arguments, and their generators' states: none.
 
     Examples
@@ -108,7 +113,7 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
     return [], []
 
 
-def set_device_states(devices: Any, states: Any, *, device_type: Any = None) -> None:
+def set_device_states(devices: object, states: object, *, device_type: object = None) -> None:
     """Put back what :func:`get_device_states` gave: there is nothing to put back.
 
     Examples

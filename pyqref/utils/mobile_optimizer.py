@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from .._typing import Module
 from ..jit import ScriptModule
 from ..nn.diagnostics import NoEffectWarning, warn
 
@@ -28,11 +27,11 @@ class MobileOptimizerType:
 
 
 def optimize_for_mobile(
-    script_module: Any,
-    optimization_blocklist: Any = None,
-    preserved_methods: Any = None,
+    script_module: Module,
+    optimization_blocklist: object = None,
+    preserved_methods: object = None,
     backend: str = "CPU",
-) -> Any:
+) -> Module:
     """The scripted model itself: what ``torch`` would rewrite gives the same numbers.
 
     Parameters

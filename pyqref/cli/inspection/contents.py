@@ -100,7 +100,7 @@ class Contents:
         return sum(int(np.prod(row.shape, dtype=np.int64)) for row in self.rows)
 
 
-def contents(value: Any) -> Contents:
+def contents(value: Mapping[str, Any]) -> Contents:
     """The tensors and other values in what :func:`pyqref.load` gave.
 
     Examples
@@ -135,7 +135,7 @@ def contents(value: Any) -> Contents:
     return made
 
 
-def state_dicts(value: Any) -> dict[str, Mapping[str, Any]]:
+def state_dicts(value: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The state dicts of models in a value, by path; the likeliest one comes first.
 
     A checkpoint has them as entries, most often under one of a few names.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ... import dtypes
+from ..._typing import Tensor
 from ...dtypes import dtype as dtype_
 from ...dtypes import memory_format as memory_format_
 from ...tensor.base import TensorBase
@@ -101,7 +102,7 @@ class ShapeProp(Interpreter):
             raise TypeError("ShapeProp: fake_mode must be None; pyqref runs graphs with numbers")
         super().__init__(gm)
 
-    def run_node(self, n: Node) -> Any:
+    def run_node(self, n: Node) -> Tensor:
         """The value of a node, noted in it."""
         value = super().run_node(n)
         holds_tensor = False
@@ -117,6 +118,6 @@ class ShapeProp(Interpreter):
         n.meta["type"] = type(value)
         return value
 
-    def propagate(self, *args: Any) -> Any:
+    def propagate(self, *args: Tensor) -> Tensor:
         """Run the graph on its inputs, note the shapes, and return its output."""
         return self.run(*args)

@@ -44,7 +44,7 @@ class BlockMask:
         raise _refused("BlockMask")
 
 
-def create_block_mask(*_: Any, **__: Any) -> BlockMask:
+def create_block_mask(*_: object, **__: Any) -> BlockMask:
     """Refused: see :class:`BlockMask`.
 
     Examples
@@ -57,7 +57,7 @@ def create_block_mask(*_: Any, **__: Any) -> BlockMask:
     raise _refused("create_block_mask")
 
 
-def flex_attention(*_: Any, **__: Any) -> Any:
+def flex_attention(*_: object, **__: Any) -> Any:
     """Refused: see :class:`BlockMask`.
 
     Examples

@@ -10,6 +10,7 @@ import math
 from inspect import signature
 from typing import Any
 
+from ..._typing import Tensor
 from ...tape import Operation, gated, unary
 from ...tape import activation as tape
 from ...tensor.arguments import as_flag, as_number
@@ -68,7 +69,7 @@ def _run(
     return (apply_ if inplace else apply)(operation, input, *parameters)
 
 
-def relu(input: Any, inplace: bool = False) -> Any:
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """``max(input, 0)``, of any dtype; slope 0 at 0.
 
     Examples
@@ -83,12 +84,12 @@ def relu(input: Any, inplace: bool = False) -> Any:
     return (apply_ if inplace else apply)(unary.Relu, input)
 
 
-def relu_(input: Any) -> Any:
+def relu_(input: Tensor) -> Any:
     """:func:`relu`, stored in ``input``."""
     return relu(input, inplace=True)
 
 
-def sigmoid(input: Any) -> Any:
+def sigmoid(input: Tensor) -> Tensor:
     """``1 / (1 + exp(-input))``.
 
     Examples
@@ -101,7 +102,7 @@ def sigmoid(input: Any) -> Any:
     return input.sigmoid()
 
 
-def tanh(input: Any) -> Any:
+def tanh(input: Tensor) -> Tensor:
     """The hyperbolic tangent.
 
     Examples
@@ -115,7 +116,9 @@ def tanh(input: Any) -> Any:
 
 
 @explains_errors
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+def hardtanh(
+    input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Tensor:
     """``min(max(input, min_val), max_val)``; slope 0 at both ends.
 
     Examples
@@ -129,12 +132,12 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
     return _run("hardtanh", tape.Hardtanh, input, min_val, max_val, inplace=inplace)
 
 
-def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """:func:`hardtanh`, stored in ``input``."""
     return hardtanh(input, min_val, max_val, inplace=True)
 
 
-def relu6(input: Any, inplace: bool = False) -> Any:
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """``min(max(input, 0), 6)``; slope 0 at 0 and at 6.
 
     Examples
@@ -146,7 +149,7 @@ def relu6(input: Any, inplace: bool = False) -> Any:
     return _run("relu6", tape.Hardtanh, input, 0.0, 6.0, inplace=inplace)
 
 
-def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """``input`` where it is positive, else ``negative_slope * input``.
 
     Examples
@@ -158,12 +161,12 @@ def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) 
     return _run("leaky_relu", tape.LeakyRelu, input, negative_slope, inplace=inplace)
 
 
-def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Any:
     """:func:`leaky_relu`, stored in ``input``."""
     return leaky_relu(input, negative_slope, inplace=True)
 
 
-def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """``input`` where it is positive, else ``alpha * (exp(input) - 1)``.
 
     Examples
@@ -175,13 +178,13 @@ def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     return _run("elu", tape.Elu, input, alpha, 1.0, 1.0, inplace=inplace)
 
 
-def elu_(input: Any, alpha: float = 1.0) -> Any:
+def elu_(input: Tensor, alpha: float = 1.0) -> Any:
     """:func:`elu`, stored in ``input``."""
     return elu(input, alpha, inplace=True)
 
 
 @explains_errors
-def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """``max(0, input) + min(0, alpha * (exp(input / alpha) - 1))``.
 
     Examples
@@ -196,12 +199,12 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     return _run("celu", tape.Elu, input, alpha, 1.0, 1.0 / alpha, inplace=inplace)
 
 
-def celu_(input: Any, alpha: float = 1.0) -> Any:
+def celu_(input: Tensor, alpha: float = 1.0) -> Any:
     """:func:`celu`, stored in ``input``."""
     return celu(input, alpha, inplace=True)
 
 
-def selu(input: Any, inplace: bool = False) -> Any:
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """``1.0507 * elu(input, 1.6733)``, the constants that keep mean 0 and variance 1.
 
     Examples
@@ -213,13 +216,13 @@ def selu(input: Any, inplace: bool = False) -> Any:
     return _run("selu", tape.Elu, input, SELU_ALPHA, SELU_SCALE, 1.0, inplace=inplace)
 
 
-def selu_(input: Any) -> Any:
+def selu_(input: Tensor) -> Any:
     """:func:`selu`, stored in ``input``."""
     return selu(input, inplace=True)
 
 
 @explains_errors
-def gelu(input: Any, approximate: str = "none") -> Any:
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """``input`` times the normal distribution function; ``approximate`` "none" or "tanh".
 
     Examples
@@ -234,7 +237,7 @@ def gelu(input: Any, approximate: str = "none") -> Any:
     return apply(gated.Gelu, input, approximate)
 
 
-def silu(input: Any, inplace: bool = False) -> Any:
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """``input * sigmoid(input)``.
 
     Examples
@@ -246,7 +249,7 @@ def silu(input: Any, inplace: bool = False) -> Any:
     return _run("silu", tape.Silu, input, inplace=inplace)
 
 
-def mish(input: Any, inplace: bool = False) -> Any:
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """``input * tanh(log(1 + exp(input)))``.
 
     Examples
@@ -258,7 +261,7 @@ def mish(input: Any, inplace: bool = False) -> Any:
     return _run("mish", tape.Mish, input, inplace=inplace)
 
 
-def hardswish(input: Any, inplace: bool = False) -> Any:
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """``input * relu6(input + 3) / 6``; slope 0 at -3 and 1 at 3.
 
     Examples
@@ -270,7 +273,7 @@ def hardswish(input: Any, inplace: bool = False) -> Any:
     return _run("hardswish", tape.Hardswish, input, inplace=inplace)
 
 
-def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """``relu6(input + 3) / 6``; slope 0 at -3 and 3.
 
     Examples
@@ -282,7 +285,7 @@ def hardsigmoid(input: Any, inplace: bool = False) -> Any:
     return _run("hardsigmoid", tape.Hardsigmoid, input, inplace=inplace)
 
 
-def logsigmoid(input: Any) -> Any:
+def logsigmoid(input: Tensor) -> Tensor:
     """``log(sigmoid(input))``.
 
     Examples
@@ -295,7 +298,7 @@ def logsigmoid(input: Any) -> Any:
     return _run("logsigmoid", tape.LogSigmoid, input)
 
 
-def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
+def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """``log(1 + exp(beta * input)) / beta``; ``input`` where ``beta * input > threshold``.
 
     Examples
@@ -307,7 +310,7 @@ def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
     return _run("softplus", tape.Softplus, input, beta, threshold)
 
 
-def softsign(input: Any) -> Any:
+def softsign(input: Tensor) -> Tensor:
     """``input / (1 + |input|)``.
 
     Examples
@@ -319,7 +322,7 @@ def softsign(input: Any) -> Any:
     return _run("softsign", tape.Softsign, input)
 
 
-def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """``input`` where it is above ``threshold``, else ``value``.
 
     Examples
@@ -331,12 +334,12 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
     return _run("threshold", tape.Threshold, input, threshold, value, inplace=inplace)
 
 
-def threshold_(input: Any, threshold: float, value: float) -> Any:
+def threshold_(input: Tensor, threshold: float, value: float) -> Any:
     """:func:`threshold`, stored in ``input``."""
     return _run("threshold_", tape.Threshold, input, threshold, value, inplace=True)
 
 
-def hardshrink(input: Any, lambd: float = 0.5) -> Any:
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """``input`` where ``|input| > lambd``, else 0.
 
     Examples
@@ -349,7 +352,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
 
 
 @explains_errors
-def softshrink(input: Any, lambd: float = 0.5) -> Any:
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """``input`` moved towards 0 by ``lambd``, which is at least 0; 0 in between.
 
     Examples
@@ -363,7 +366,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
     return _run("softshrink", tape.Softshrink, input, lambd)
 
 
-def tanhshrink(input: Any) -> Any:
+def tanhshrink(input: Tensor) -> Tensor:
     """``input - tanh(input)``.
 
     Examples

@@ -6,9 +6,11 @@ Inputs are `(N, C, *size)` or `(C, *size)`. Each function runs one operation of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from ..._typing import Ints, Tensor
 from ...tape import adaptive_pooling as tape
 from ...tensor.arguments import as_integer, described
 from ...tensor.dispatch import apply
@@ -90,7 +92,7 @@ def _max(spatial: int, input: Any, output_size: Any, return_indices: bool) -> An
     return apply(tape.AdaptiveMaxPool, input, sizes, bool(return_indices))
 
 
-def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
+def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
     """Means of `output_size` windows over `(N, C, L)`.
 
     Examples
@@ -103,7 +105,7 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
     return _avg(1, input, output_size)
 
 
-def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
+def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
     """Means of windows that cover the input.
 
     Parameters
@@ -124,7 +126,7 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
     return _avg(2, input, output_size)
 
 
-def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
+def adaptive_avg_pool3d(input: Tensor, output_size: Ints) -> Tensor:
     """Means of windows over `(N, C, D, H, W)`; see :func:`adaptive_avg_pool2d`.
 
     Examples
@@ -137,7 +139,7 @@ def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
     return _avg(3, input, output_size)
 
 
-def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool1d(input: Tensor, output_size: Ints, return_indices: bool = False) -> Tensor:
     """Largest elements of `output_size` windows over `(N, C, L)`.
 
     Examples
@@ -150,7 +152,7 @@ def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = Fal
     return _max(1, input, output_size, return_indices)
 
 
-def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool2d(input: Tensor, output_size: Ints, return_indices: bool = False) -> Any:
     """Largest elements of the windows of :func:`adaptive_avg_pool2d`, and their places.
 
     Examples
@@ -164,7 +166,7 @@ def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = Fal
     return _max(2, input, output_size, return_indices)
 
 
-def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool3d(input: Tensor, output_size: Ints, return_indices: bool = False) -> Tensor:
     """Largest elements of windows over `(N, C, D, H, W)`.
 
     Examples
@@ -178,8 +180,8 @@ def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = Fal
 
 
 def adaptive_max_pool1d_with_indices(
-    input: Any,
-    output_size: Any,
+    input: Tensor,
+    output_size: Ints,
     return_indices: bool = True,
 ) -> Any:
     """:func:`adaptive_max_pool1d` with its indices."""
@@ -187,8 +189,8 @@ def adaptive_max_pool1d_with_indices(
 
 
 def adaptive_max_pool2d_with_indices(
-    input: Any,
-    output_size: Any,
+    input: Tensor,
+    output_size: Ints,
     return_indices: bool = True,
 ) -> Any:
     """:func:`adaptive_max_pool2d` with its indices."""
@@ -196,8 +198,8 @@ def adaptive_max_pool2d_with_indices(
 
 
 def adaptive_max_pool3d_with_indices(
-    input: Any,
-    output_size: Any,
+    input: Tensor,
+    output_size: Ints,
     return_indices: bool = True,
 ) -> Any:
     """:func:`adaptive_max_pool3d` with its indices."""

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import Array, Tensor
 from ...tensor import from_numpy, matmul
 
 __all__ = ["resize_antialiased", "weights"]
@@ -39,7 +40,7 @@ def _kernel(mode: str, position: Any) -> Any:
 @lru_cache(maxsize=64)
 def weights(
     size: int, outputs: int, mode: str, align_corners: bool = False, factor: float | None = None
-) -> Any:
+) -> Array:
     """The matrix ``(outputs, size)`` that resizes one axis.
 
     Parameters
@@ -72,7 +73,7 @@ def weights(
 
 
 def resize_antialiased(
-    input: Any,
+    input: Tensor,
     target: Sequence[int],
     mode: str,
     align_corners: bool,

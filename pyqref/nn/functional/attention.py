@@ -9,6 +9,7 @@ import numpy as np
 
 from pyqref import _kernels
 
+from ..._typing import Tensor
 from ...tape.attention import Attention
 from ...tensor.base import wrap
 from ...tensor.dispatch import apply
@@ -27,7 +28,7 @@ def _is_bool(mask: Any) -> bool:
     return bool(mask._array.dtype.kind == "b")
 
 
-def as_bias(mask: Any, like: Any, *, masked: bool) -> Any:
+def as_bias(mask: Tensor | None, like: Tensor, *, masked: bool) -> Any:
     """A boolean mask as numbers to add to scores: minus infinity where it equals ``masked``."""
     if mask is None or not _is_bool(mask):
         return mask
@@ -42,15 +43,15 @@ def causal_mask(queries: int, keys: int) -> Any:
 
 
 def scaled_dot_product_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any = None,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
-) -> Any:
+) -> Tensor:
     """``softmax(query @ key^T * scale + mask) @ value``.
 
     Parameters
@@ -158,19 +159,19 @@ def _project(
 
 
 def multi_head_attention_forward(
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     embed_dim_to_check: int,
     num_heads: int,
-    in_proj_weight: Any,
-    in_proj_bias: Any,
+    in_proj_weight: Tensor,
+    in_proj_bias: Tensor,
     bias_k: Any,
     bias_v: Any,
     add_zero_attn: bool,
     dropout_p: float,
-    out_proj_weight: Any,
-    out_proj_bias: Any,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor,
     training: bool = True,
     key_padding_mask: Any = None,
     need_weights: bool = True,

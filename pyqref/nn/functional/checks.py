@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import Ints, Tensor
 from ...tensor.arguments import described
 from ...tensor.base import TensorBase
 from ...tensor.foreign import no_tensor
@@ -40,19 +41,19 @@ def require(condition: bool, message: str, error: type[Exception] = RuntimeError
         raise error(message)
 
 
-def shape_text(value: Any) -> str:
+def shape_text(value: Tensor) -> str:
     """The shape of a tensor as a list."""
     return str(list(value.shape))
 
 
-def require_tensor(function: str, name: str, value: Any, *, optional: bool = False) -> None:
+def require_tensor(function: str, name: str, value: object, *, optional: bool = False) -> None:
     """``value`` is a tensor, or None where that is allowed."""
     if isinstance(value, TensorBase) or (optional and value is None):
         return
     raise no_tensor(function, name, value)
 
 
-def require_floating(function: str, name: str, value: Any) -> None:
+def require_floating(function: str, name: str, value: Tensor) -> None:
     """``value`` is a tensor of floating point (or quantized) type."""
     if isinstance(value, TensorBase) and value._array.dtype.kind == "f":
         return
@@ -64,7 +65,7 @@ def require_floating(function: str, name: str, value: Any) -> None:
         )
 
 
-def require_same_dtype(function: str, name: str, value: Any, **others: Any) -> None:
+def require_same_dtype(function: str, name: str, value: Tensor, **others: Any) -> None:
     """Tensors that are multiplied have one dtype; quantized ones are left to their operation."""
     if value.is_quantized:
         return
@@ -78,7 +79,7 @@ def require_same_dtype(function: str, name: str, value: Any, **others: Any) -> N
             )
 
 
-def require_shape(function: str, name: str, value: Any, expected: Sequence[int]) -> None:
+def require_shape(function: str, name: str, value: Tensor | None, expected: Sequence[int]) -> None:
     """``value`` is None or has exactly this shape."""
     if value is not None and value._array.shape != tuple(expected):
         raise RuntimeError(
@@ -86,7 +87,7 @@ def require_shape(function: str, name: str, value: Any, expected: Sequence[int])
         )
 
 
-def require_indices(function: str, name: str, value: Any, count: int) -> None:
+def require_indices(function: str, name: str, value: Tensor, count: int) -> None:
     """``value`` is an integer tensor with entries in [0, count)."""
     require_tensor(function, name, value)
     refuse_quantized(value)
@@ -108,7 +109,9 @@ def require_probability(name: str, value: float) -> None:
         raise ValueError(f"{name} probability has to be between 0 and 1, but got {value}")
 
 
-def tuple_of(function: str, name: str, value: Any, count: int, minimum: int = 0) -> tuple[int, ...]:
+def tuple_of(
+    function: str, name: str, value: Ints, count: int, minimum: int = 0
+) -> tuple[int, ...]:
     """One int for each of ``count`` spatial axes, from one int or a sequence of them.
 
     Raises
@@ -151,7 +154,9 @@ def tuple_of(function: str, name: str, value: Any, count: int, minimum: int = 0)
     return values
 
 
-def require_room(function: str, name: str, shape: Sequence[int], value: Any) -> None:
+def require_room(
+    function: str, name: str, shape: Sequence[int], value: float | Sequence[int]
+) -> None:
     """A result of ``shape``, asked for by ``name``, could fit some memory."""
     if math.prod(shape) >= MOST_ELEMENTS:
         raise RuntimeError(

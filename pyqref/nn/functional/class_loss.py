@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Tensor
 from ...tape import class_loss as tape
 from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
@@ -56,14 +57,14 @@ def _check_classes(function: str, input: Any, target: Any, weight: Any, ignore_i
 
 
 def nll_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     weight: Any = None,
     size_average: bool | None = None,
     ignore_index: int = -100,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """``-weight[target] * input[target]`` for log-probabilities ``input``.
 
     Parameters
@@ -92,15 +93,15 @@ def nll_loss(
 
 
 def cross_entropy(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     weight: Any = None,
     size_average: bool | None = None,
     ignore_index: int = -100,
     reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
-) -> Any:
+) -> Tensor:
     """Negative log-likelihood of ``softmax(input)`` over the classes.
 
     Parameters

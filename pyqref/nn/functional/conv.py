@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Ints, Tensor
 from ...dtypes import bool_
 from ...tape import convolution as tape
 from ...tensor.arguments import as_integer
@@ -130,14 +131,14 @@ def _check_channels(
 
 
 def conv1d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
-) -> Any:
+) -> Tensor:
     """Convolution of `(N, C_in, L)` with `(C_out, C_in / groups, K)`; see :func:`conv2d`.
 
     Examples
@@ -151,14 +152,14 @@ def conv1d(
 
 
 def conv2d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints | str = 0,
+    dilation: Ints = 1,
     groups: int = 1,
-) -> Any:
+) -> Tensor:
     """Convolution (cross-correlation) over two spatial dimensions.
 
     Parameters
@@ -202,14 +203,14 @@ def conv2d(
 
 
 def conv3d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
-) -> Any:
+) -> Tensor:
     """Convolution of `(N, C_in, D, H, W)`; see :func:`conv2d`.
 
     Examples
@@ -265,15 +266,15 @@ def _conv_transpose(
 
 
 def conv_transpose1d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
     groups: int = 1,
-    dilation: Any = 1,
-) -> Any:
+    dilation: Ints = 1,
+) -> Tensor:
     """Transposed convolution of `(N, C_in, L)`; see :func:`conv_transpose2d`.
 
     Examples
@@ -298,15 +299,15 @@ def conv_transpose1d(
 
 
 def conv_transpose2d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
     groups: int = 1,
-    dilation: Any = 1,
-) -> Any:
+    dilation: Ints = 1,
+) -> Tensor:
     """Transposed convolution: the gradient of :func:`conv2d` by its input, used forward.
 
     Parameters
@@ -350,15 +351,15 @@ def conv_transpose2d(
 
 
 def conv_transpose3d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
     groups: int = 1,
-    dilation: Any = 1,
-) -> Any:
+    dilation: Ints = 1,
+) -> Tensor:
     """Transposed convolution of `(N, C_in, D, H, W)`; see :func:`conv_transpose2d`.
 
     Examples

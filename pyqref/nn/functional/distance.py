@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..._typing import Tensor
 from ...tensor.wrong_arguments import explain_errors
 from .checks import require_floating
 from .loss import legacy_reduction, reduced
@@ -19,7 +18,7 @@ __all__ = [
 ]
 
 
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Any:
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Tensor:
     """``x1 . x2 / (max(|x1|, eps) * max(|x2|, eps))`` along ``dim``; the two are broadcast.
 
     Examples
@@ -37,8 +36,8 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Any
 
 
 def pairwise_distance(
-    x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False
-) -> Any:
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False
+) -> Tensor:
     """The ``p``-norm of ``x1 - x2 + eps`` along the last dimension.
 
     Examples
@@ -54,14 +53,14 @@ def pairwise_distance(
 
 
 def margin_ranking_loss(
-    input1: Any,
-    input2: Any,
-    target: Any,
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
     margin: float = 0,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """``max(0, -target * (input1 - input2) + margin)`` for targets 1 and -1.
 
     Examples
@@ -78,13 +77,13 @@ def margin_ranking_loss(
 
 
 def hinge_embedding_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     margin: float = 1.0,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1.
 
     Examples
@@ -102,12 +101,12 @@ def hinge_embedding_loss(
 
 
 def soft_margin_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """``log(1 + exp(-target * input))`` for targets 1 and -1.
 
     Examples
@@ -123,14 +122,14 @@ def soft_margin_loss(
 
 
 def cosine_embedding_loss(
-    input1: Any,
-    input2: Any,
-    target: Any,
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
     margin: float = 0,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1.
 
     Examples
@@ -149,9 +148,9 @@ def cosine_embedding_loss(
 
 
 def triplet_margin_loss(
-    anchor: Any,
-    positive: Any,
-    negative: Any,
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
     margin: float = 1.0,
     p: float = 2,
     eps: float = 1e-06,
@@ -159,7 +158,7 @@ def triplet_margin_loss(
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """``max(0, |anchor - positive| - |anchor - negative| + margin)``.
 
     With ``swap`` the second distance is the smaller of those from the anchor and from the

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ..._typing import Tensor
 from ...tape import dropout as tape
 from ...tensor.dispatch import apply
 from ...tensor.inplace import apply_
@@ -28,7 +29,7 @@ def _drop(input: Any, p: float, shape: tuple[int, ...], inplace: bool) -> Any:
     return (apply_ if inplace else apply)(tape.Dropout, input, keep, p)
 
 
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Set elements to zero with probability ``p``, divide the others by ``1 - p``.
 
     Without ``training`` the input itself is returned.
@@ -75,17 +76,23 @@ def _dropout_channels(spatial: int, input: Any, p: float, training: bool, inplac
     return _drop(input, p, shape, inplace)
 
 
-def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout1d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """:func:`dropout` of whole channels of `(N, C, L)` or `(C, L)`."""
     return _dropout_channels(1, input, p, training, inplace)
 
 
-def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout2d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """:func:`dropout` of whole channels of `(N, C, H, W)`."""
     return _dropout_channels(2, input, p, training, inplace)
 
 
-def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout3d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """:func:`dropout` of whole channels of `(N, C, D, H, W)`."""
     return _dropout_channels(3, input, p, training, inplace)
 
@@ -105,7 +112,9 @@ def _alpha_drop(input: Any, p: float, shape: tuple[int, ...], inplace: bool) -> 
     return input.copy_(result) if inplace else result
 
 
-def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+def alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
     """Dropout that keeps mean 0 and variance 1, for SELU: elements become its lowest value.
 
     Examples
@@ -124,8 +133,8 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
 
 
 def feature_alpha_dropout(
-    input: Any, p: float = 0.5, training: bool = False, inplace: bool = False
-) -> Any:
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
     """:func:`alpha_dropout` of whole channels of `(N, C, *)`.
 
     Examples

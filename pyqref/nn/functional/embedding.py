@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import Tensor
 from ...tape import embedding as tape
 from ...tensor.arguments import as_number
 from ...tensor.base import wrap
@@ -59,14 +60,14 @@ def _no_sparse(function: str, sparse: bool) -> None:
 
 
 def embedding(
-    input: Any,
-    weight: Any,
+    input: Tensor,
+    weight: Tensor,
     padding_idx: int | None = None,
     max_norm: float | None = None,
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
-) -> Any:
+) -> Tensor:
     """``weight[input]``.
 
     Parameters
@@ -109,9 +110,9 @@ def embedding(
 
 
 def embedding_bag(
-    input: Any,
-    weight: Any,
-    offsets: Any = None,
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
     max_norm: float | None = None,
     norm_type: float = 2,
     scale_grad_by_freq: bool = False,
@@ -120,7 +121,7 @@ def embedding_bag(
     per_sample_weights: Any = None,
     include_last_offset: bool = False,
     padding_idx: int | None = None,
-) -> Any:
+) -> Tensor:
     """Sum, mean or maximum of the rows of each bag.
 
     Parameters
@@ -236,7 +237,7 @@ def _bag_lengths(input: Any, offsets: Any, include_last_offset: bool) -> Any:
     return lengths
 
 
-def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """Vectors of ``num_classes`` elements that are 1 at the given index and 0 elsewhere.
 
     ``tensor`` holds int64 in [0, num_classes), shape `(*)`; the result, int64, is

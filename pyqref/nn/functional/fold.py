@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..._typing import Ints, Tensor
 from ...tape import folding as tape
 from ...tape.windows import Windows
 from ...tensor.dispatch import apply
@@ -24,8 +25,8 @@ def _windows(function: str, kernel_size: Any, dilation: Any, padding: Any, strid
 
 
 def unfold(
-    input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-) -> Any:
+    input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1
+) -> Tensor:
     """`(N, C, H, W)` to `(N, C K_h K_w, L)`: a column for each of the ``L`` windows.
 
     Examples
@@ -52,13 +53,13 @@ def unfold(
 
 
 def fold(
-    input: Any,
-    output_size: Any,
-    kernel_size: Any,
-    dilation: Any = 1,
-    padding: Any = 0,
-    stride: Any = 1,
-) -> Any:
+    input: Tensor,
+    output_size: Ints,
+    kernel_size: Ints,
+    dilation: Ints = 1,
+    padding: Ints = 0,
+    stride: Ints = 1,
+) -> Tensor:
     """`(N, C K_h K_w, L)` to `(N, C, *output_size)`: overlapping columns are added up.
 
     Examples

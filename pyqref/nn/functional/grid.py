@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
+from ..._typing import Tensor
 from ...tensor.creation import ones
 from ...tensor.joining import stack
 from ...tensor.linalg import matmul
@@ -19,7 +21,7 @@ _MODES = ("bilinear", "nearest", "bicubic")
 _PADDING_MODES = ("zeros", "border", "reflection")
 
 
-def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any:
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """The grid that :func:`grid_sample` reads an image by to transform it.
 
     The coordinates of a pixel, in [-1, 1] and with a one behind them, times ``theta``.
@@ -75,12 +77,12 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
 
 
 def grid_sample(
-    input: Any,
+    input: Tensor,
     grid: Any,
     mode: str = "bilinear",
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
-) -> Any:
+) -> Tensor:
     """Read images at the coordinates of a grid, from -1 to 1 along every axis.
 
     Parameters

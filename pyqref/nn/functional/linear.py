@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..._typing import Tensor
 from ...tape import linear as tape
 from ...tensor.dispatch import apply
 from ...tensor.wrong_arguments import explains_errors
@@ -12,7 +11,7 @@ from .checks import require_same_dtype, require_shape, require_tensor, shape_tex
 __all__ = ["bilinear", "linear"]
 
 
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input @ weight^T + bias``.
 
     Parameters
@@ -56,7 +55,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 
 
 @explains_errors
-def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input1^T W_k input2 + b_k`` for each output ``k``.
 
     Parameters

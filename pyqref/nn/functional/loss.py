@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ..._typing import Tensor
 from ...tape import loss as tape
 from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
@@ -51,7 +52,7 @@ def require_reduction(reduction: str) -> None:
         )
 
 
-def reduced(loss: Any, reduction: str) -> Any:
+def reduced(loss: Tensor, reduction: str) -> Tensor:
     """The losses, their mean or their sum."""
     require_reduction(reduction)
     if reduction == "none":
@@ -100,13 +101,13 @@ def _compare(
 
 
 def mse_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-    weight: Any = None,
-) -> Any:
+    weight: Tensor | None = None,
+) -> Tensor:
     """``(input - target)^2``; with ``weight`` the mean is weighted.
 
     Examples
@@ -121,13 +122,13 @@ def mse_loss(
 
 
 def l1_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-    weight: Any = None,
-) -> Any:
+    weight: Tensor | None = None,
+) -> Tensor:
     """``|input - target|``; with ``weight`` the mean is weighted.
 
     Examples
@@ -142,13 +143,13 @@ def l1_loss(
 
 
 def smooth_l1_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
     beta: float = 1.0,
-) -> Any:
+) -> Tensor:
     """``d^2 / (2 beta)`` where ``d = |input - target| < beta``, else ``d - beta / 2``.
 
     Examples
@@ -167,8 +168,12 @@ def smooth_l1_loss(
 
 
 def huber_loss(
-    input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
-) -> Any:
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Tensor | None = None,
+) -> Tensor:
     """``d^2 / 2`` where ``d = |input - target| < delta``, else ``delta (d - delta / 2)``.
 
     Examples
@@ -186,13 +191,13 @@ def huber_loss(
 
 
 def binary_cross_entropy(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     weight: Any = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """``-(target log(input) + (1 - target) log(1 - input))``, logarithms at least -100.
 
     ``input`` and ``target`` have one shape and lie in [0, 1]; ``weight`` multiplies the losses.
@@ -227,14 +232,14 @@ def binary_cross_entropy(
 
 
 def binary_cross_entropy_with_logits(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     weight: Any = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
     pos_weight: Any = None,
-) -> Any:
+) -> Tensor:
     """Binary cross entropy of ``sigmoid(input)``, computed without overflow.
 
     ``pos_weight`` multiplies the term of positive targets, ``weight`` the losses.
@@ -263,13 +268,13 @@ def binary_cross_entropy_with_logits(
 
 
 def kl_div(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
     log_target: bool = False,
-) -> Any:
+) -> Tensor:
     """``target * (log(target) - input)`` with ``input`` a logarithm.
 
     ``reduction`` may also be ``"batchmean"``, the sum over the length of the first dimension,

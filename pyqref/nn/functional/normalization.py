@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import Tensor
 from ...tape import normalization as tape
 from ...tensor.arguments import as_number
 from ...tensor.dispatch import apply
@@ -37,15 +38,15 @@ def _several_values(function: str, input: Any, count: int) -> None:
 
 
 def batch_norm(
-    input: Any,
-    running_mean: Any,
-    running_var: Any,
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
     weight: Any = None,
     bias: Any = None,
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-05,
-) -> Any:
+) -> Tensor:
     """Normalize every channel over batch and space.
 
     ``(input - mean) / sqrt(var + eps) * weight + bias``, with the moments of the batch if
@@ -134,7 +135,7 @@ def instance_norm(
     use_input_stats: bool = True,
     momentum: float = 0.1,
     eps: float = 1e-05,
-) -> Any:
+) -> Tensor:
     """Normalize every channel of every sample over space.
 
     ``input`` is `(N, C, *)`. With ``use_input_stats`` the moments are those of the sample (and
@@ -185,8 +186,12 @@ def instance_norm(
 
 
 def group_norm(
-    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-05
-) -> Any:
+    input: Tensor,
+    num_groups: int,
+    weight: Any = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-05,
+) -> Tensor:
     """Normalize every group of channels of every sample of `(N, C, *)`.
 
     Examples
@@ -235,12 +240,12 @@ def _normalized_axes(
 
 
 def layer_norm(
-    input: Any,
+    input: Tensor,
     normalized_shape: Sequence[int],
-    weight: Any = None,
-    bias: Any = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     eps: float = 1e-05,
-) -> Any:
+) -> Tensor:
     """Normalize over the last dimensions, of shape ``normalized_shape``.
 
     Examples
@@ -256,8 +261,11 @@ def layer_norm(
 
 
 def rms_norm(
-    input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None
-) -> Any:
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
     """Divide by the root of the mean square over the last dimensions.
 
     ``input / sqrt(mean(input^2) + eps) * weight``; ``eps`` is that of the dtype by default.
@@ -277,8 +285,8 @@ def rms_norm(
 
 
 def local_response_norm(
-    input: Any, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0
-) -> Any:
+    input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
     """Divide by ``(k + alpha * mean of the squares of size neighbouring channels)^beta``.
 
     Examples
@@ -307,7 +315,9 @@ def local_response_norm(
     return input / (mean * alpha + k) ** beta
 
 
-def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Any = None) -> Any:
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Any = None
+) -> Tensor:
     """``input`` over the larger of its ``p``-norm along ``dim`` and ``eps``.
 
     Examples

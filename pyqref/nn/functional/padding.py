@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from ..._typing import Tensor
 from ...tape import padding as tape
 from ...tensor.base import TensorBase
 from ...tensor.dispatch import apply
@@ -16,7 +18,9 @@ from .checks import require_tensor
 __all__ = ["pad"]
 
 
-def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
+def pad(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Tensor:
     """Add elements around a tensor.
 
     Parameters
@@ -47,7 +51,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     numbers = tuple([int(each) for each in pad])
     pairs = _pairs(array.shape, numbers, mode, array.itemsize)
     if mode == "constant":
-        constant = 0 if value is None else value
+        constant: Any = 0 if value is None else value
         if not input.is_quantized:
             constant = fitting(constant, array.dtype)
         return apply(tape.Pad, input, pairs, mode, constant)

@@ -11,6 +11,7 @@ from typing import Any
 
 from pyqref.numerics.pooling import pooled_sizes
 
+from ..._typing import Ints, Tensor
 from ...tape import pooling as tape
 from ...tensor.arguments import as_integer
 from ...tensor.base import TensorBase
@@ -22,9 +23,6 @@ __all__ = [
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
-    "lp_pool1d",
-    "lp_pool2d",
-    "lp_pool3d",
     "max_pool1d",
     "max_pool1d_with_indices",
     "max_pool2d",
@@ -129,14 +127,14 @@ def _max_pool(
 
 
 def max_pool1d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
-) -> Any:
+) -> Tensor:
     """Largest element of each window of `(N, C, L)`; see :func:`max_pool2d`.
 
     Examples
@@ -149,11 +147,11 @@ def max_pool1d(
 
 
 def max_pool2d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
@@ -183,14 +181,14 @@ def max_pool2d(
 
 
 def max_pool3d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
-) -> Any:
+) -> Tensor:
     """Largest element of each window of `(N, C, D, H, W)`; see :func:`max_pool2d`.
 
     Examples
@@ -203,40 +201,40 @@ def max_pool3d(
 
 
 def max_pool1d_with_indices(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     ceil_mode: bool = False,
     return_indices: bool = True,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """:func:`max_pool1d` with its indices."""
     return _max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 def max_pool2d_with_indices(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     ceil_mode: bool = False,
     return_indices: bool = True,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """:func:`max_pool2d` with its indices."""
     return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 def max_pool3d_with_indices(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     ceil_mode: bool = False,
     return_indices: bool = True,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """:func:`max_pool3d` with its indices."""
     return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
@@ -268,13 +266,13 @@ def _avg_pool(
 
 
 def avg_pool1d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
-) -> Any:
+) -> Tensor:
     """Mean of each window of `(N, C, L)`; see :func:`avg_pool2d`.
 
     Examples
@@ -287,14 +285,14 @@ def avg_pool1d(
 
 
 def avg_pool2d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
-) -> Any:
+) -> Tensor:
     """Mean of each window.
 
     Parameters
@@ -327,14 +325,14 @@ def avg_pool2d(
 
 
 def avg_pool3d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
-) -> Any:
+) -> Tensor:
     """Mean of each window of `(N, C, D, H, W)`; see :func:`avg_pool2d`.
 
     Examples
@@ -346,55 +344,6 @@ def avg_pool3d(
     return _avg_pool(
         3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
-
-
-def _lp_pool(
-    spatial: int, input: Any, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool
-) -> Any:
-    function = f"lp_pool{spatial}d"
-    require_tensor(function, "input", input)
-    kernel = tuple_of(function, "kernel_size", kernel_size, spatial, 1)
-    power = input**norm_type
-    mean = _avg_pool(spatial, power, kernel, stride, 0, ceil_mode, True, None)
-    count = 1
-    for length in kernel:
-        count *= length
-    return (mean.sign() * mean.abs().relu() * count) ** (1.0 / norm_type)
-
-
-def lp_pool1d(
-    input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-) -> Any:
-    """The ``norm_type``-norm of each window of `(N, C, L)`.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> pyqref.nn.functional.lp_pool1d(pyqref.tensor([[3.0, 4.0]]), 2, 2).tolist()
-    [[5.0]]
-    """
-    return _lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode)
-
-
-def lp_pool2d(
-    input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-) -> Any:
-    """The ``norm_type``-norm of each window of `(N, C, H, W)`.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> pyqref.nn.functional.lp_pool2d(pyqref.tensor([[[3.0, 4.0]]]), 2, (1, 2)).tolist()
-    [[[5.0]]]
-    """
-    return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
-
-
-def lp_pool3d(
-    input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-) -> Any:
-    """As :func:`lp_pool2d`, of `(N, C, D, H, W)`."""
-    return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 explain_errors(globals(), quiet=False)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from ..._typing import Ints, Tensor
 from ...tape import interpolate as tape
 from ...tensor.arguments import as_integer, as_number, described
 from ...tensor.base import TensorBase
@@ -115,14 +117,14 @@ _PLAIN = (int, float, type(None))
 
 
 def interpolate(
-    input: Any,
-    size: Any = None,
-    scale_factor: Any = None,
+    input: Tensor,
+    size: Ints | None = None,
+    scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
-) -> Any:
+) -> Tensor:
     """Resize the spatial dimensions.
 
     Parameters
@@ -172,9 +174,9 @@ def interpolate(
 
 
 def upsample(
-    input: Any,
-    size: Any = None,
-    scale_factor: Any = None,
+    input: Tensor,
+    size: Ints | None = None,
+    scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Any:
@@ -183,13 +185,17 @@ def upsample(
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+def upsample_nearest(
+    input: Tensor, size: Ints | None = None, scale_factor: float | Sequence[float] | None = None
+) -> Any:
     """:func:`interpolate` with ``mode="nearest"``; it warns."""
     _deprecated("upsample_nearest")
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
-def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+def upsample_bilinear(
+    input: Tensor, size: Ints | None = None, scale_factor: float | Sequence[float] | None = None
+) -> Any:
     """:func:`interpolate` with ``mode="bilinear", align_corners=True``; it warns."""
     _deprecated("upsample_bilinear")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
@@ -203,7 +209,7 @@ def _deprecated(name: str) -> None:
     )
 
 
-def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """`(*, C r^2, H, W)` to `(*, C, H r, W r)` with ``r = upscale_factor``.
 
     Examples
@@ -227,7 +233,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     return split.permute(*order).reshape(*leading, channels // (r * r), height * r, width * r)
 
 
-def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """`(*, C, H r, W r)` to `(*, C r^2, H, W)` with ``r = downscale_factor``.
 
     Examples
@@ -251,7 +257,7 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     return split.permute(*order).reshape(*leading, channels * r * r, height // r, width // r)
 
 
-def channel_shuffle(input: Any, groups: int) -> Any:
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """Channels of `(N, C, *)` read across ``groups``: `(N, g, C/g, *)` with the two exchanged.
 
     Examples
@@ -273,7 +279,7 @@ def channel_shuffle(input: Any, groups: int) -> Any:
     return split.transpose(1, 2).reshape(batch, channels, *size)
 
 
-def native_channel_shuffle(input: Any, groups: int) -> Any:
+def native_channel_shuffle(input: Tensor, groups: int) -> Any:
     """:func:`channel_shuffle` under its other name."""
     return channel_shuffle(input, groups)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ..._typing import Dtype, Tensor
 from ...tape import gated
 from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
@@ -43,7 +44,9 @@ def _along(function: str, operation: Any, input: Any, dim: int | None, dtype: An
     return apply(operation, input, dim)
 
 
-def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None
+) -> Tensor:
     """``exp(input) / sum(exp(input))`` along ``dim``, first cast to ``dtype`` if given.
 
     Examples
@@ -56,7 +59,9 @@ def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
     return _along("softmax", gated.Softmax, input, dim, dtype)
 
 
-def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None
+) -> Tensor:
     """``log(softmax(input))`` along ``dim``, computed without overflow.
 
     Examples
@@ -68,7 +73,9 @@ def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype:
     return _along("log_softmax", gated.LogSoftmax, input, dim, dtype)
 
 
-def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmin(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None
+) -> Tensor:
     """``softmax(-input)`` along ``dim``.
 
     Examples
@@ -82,12 +89,12 @@ def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
 
 
 def gumbel_softmax(
-    logits: Any,
+    logits: Tensor,
     tau: float = 1,
     hard: bool = False,
     eps: float = 1e-10,
     dim: int = -1,
-) -> Any:
+) -> Tensor:
     """Softmax of ``(logits + Gumbel noise) / tau``; with ``hard``, one-hot forward only.
 
     Examples
@@ -109,7 +116,7 @@ def gumbel_softmax(
     return one_hot - soft.detach() + soft
 
 
-def glu(input: Any, dim: int = -1) -> Any:
+def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along ``dim`` times the sigmoid of the second half.
 
     Examples
@@ -129,7 +136,7 @@ def glu(input: Any, dim: int = -1) -> Any:
     return apply(gated.Glu, input, dim)
 
 
-def prelu(input: Any, weight: Any) -> Any:
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """``input`` where it is positive, else ``weight * input``.
 
     ``weight`` has one element, or one for each channel (index of dimension 1).

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Tensor
 from ...tensor.arguments import as_flag
 from .. import functional as F
 from .arguments import number
@@ -61,7 +62,7 @@ class ReLU(_InPlace):
     [0.0, 2.0]
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """``max(input, 0)``."""
         return F.relu(input, inplace=self.inplace)
 
@@ -77,7 +78,7 @@ class SiLU(_InPlace):
     tensor([-0.2736,  0.0000,  1.7616])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``input * sigmoid(input)``."""
         return F.silu(input, inplace=self.inplace)
 
@@ -93,7 +94,7 @@ class Mish(_InPlace):
     tensor([-0.2981,  0.0000,  1.9440])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``input * tanh(softplus(input))``."""
         return F.mish(input, inplace=self.inplace)
 
@@ -109,7 +110,7 @@ class SELU(_InPlace):
     tensor([-1.3658,  0.0000,  2.1014])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The scaled ELU."""
         return F.selu(input, self.inplace)
 
@@ -130,7 +131,7 @@ class Hardswish(Module):
         super().__init__()
         self.inplace = as_flag(inplace, "inplace")
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``input * relu6(input + 3) / 6``."""
         return F.hardswish(input, self.inplace)
 
@@ -152,7 +153,7 @@ class Hardsigmoid(Module):
         super().__init__()
         self.inplace = as_flag(inplace, "inplace")
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``relu6(input + 3) / 6``."""
         return F.hardsigmoid(input, self.inplace)
 
@@ -198,7 +199,7 @@ class Hardtanh(Module):
                 f"{self.max_val}"
             )
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``input`` clamped to the range."""
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
@@ -242,7 +243,7 @@ class LeakyReLU(Module):
         self.negative_slope = number(negative_slope, "negative_slope")
         self.inplace = as_flag(inplace, "inplace")
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``max(input, 0) + negative_slope * min(input, 0)``."""
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
@@ -269,7 +270,7 @@ class ELU(Module):
         self.alpha = number(alpha, "alpha")
         self.inplace = as_flag(inplace, "inplace")
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The exponential linear unit."""
         return F.elu(input, self.alpha, self.inplace)
 
@@ -289,7 +290,7 @@ class CELU(ELU):
     tensor([-0.7769,  0.0000,  2.0000])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The continuously differentiable exponential linear unit."""
         return F.celu(input, self.alpha, self.inplace)
 
@@ -313,7 +314,7 @@ class Threshold(Module):
         self.value = number(value, "value")
         self.inplace = as_flag(inplace, "inplace")
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``input`` where it is above the threshold."""
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
@@ -344,7 +345,7 @@ class GELU(Module):
         super().__init__()
         self.approximate = approximate
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The Gaussian error linear unit."""
         return F.gelu(input, approximate=self.approximate)
 
@@ -363,7 +364,7 @@ class Sigmoid(Module):
     tensor([0.1192, 0.5000, 0.8808])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``1 / (1 + exp(-input))``."""
         return F.sigmoid(input)
 
@@ -378,6 +379,6 @@ class Tanh(Module):
     tensor([-0.9640,  0.0000,  0.9640])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``tanh(input)``."""
         return F.tanh(input)

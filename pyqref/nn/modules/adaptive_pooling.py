@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..._typing import Ints, Tensor
 from .. import functional as F
 from .module import Module
 
@@ -24,11 +25,11 @@ class _AdaptiveAvgPool(Module):
     __constants__ = ["output_size"]
     _function: Callable[..., Any]
 
-    def __init__(self, output_size: Any) -> None:
+    def __init__(self, output_size: int | Sequence[int | None]) -> None:
         super().__init__()
         self.output_size = output_size
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`(N, C, *size)` to `(N, C, *output_size)`."""
         return type(self)._function(input, self.output_size)
 
@@ -96,12 +97,12 @@ class _AdaptiveMaxPool(Module):
     __constants__ = ["output_size", "return_indices"]
     _function: Callable[..., Any]
 
-    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+    def __init__(self, output_size: Ints, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size = output_size
         self.return_indices = return_indices
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`(N, C, *size)` to `(N, C, *output_size)`; with ``return_indices`` also their places."""
         return type(self)._function(input, self.output_size, self.return_indices)
 

@@ -30,7 +30,7 @@ def sizes(least: int = 0, /, **given: Any) -> tuple[int, ...]:
     return tuple(as_integer(value, name, least) for name, value in given.items())
 
 
-def layer_count(value: Any, name: str, least: int | None = 1) -> int:
+def layer_count(value: int, name: str, least: int | None = 1) -> int:
     """How many layers a stack has.
 
     Raises
@@ -51,7 +51,7 @@ def layer_count(value: Any, name: str, least: int | None = 1) -> int:
     return count
 
 
-def per_axis(value: Any, count: int, name: str, least: int = 0) -> tuple[int, ...]:
+def per_axis(value: object, count: int, name: str, least: int = 0) -> tuple[int, ...]:
     """An integer once for each axis; of several, one stands for all axes when the layer runs.
 
     Raises
@@ -68,13 +68,13 @@ def per_axis(value: Any, count: int, name: str, least: int = 0) -> tuple[int, ..
     return tuple(as_integer(each, name, least) for each in value)
 
 
-def number(value: Any, name: str) -> Any:
+def number(value: float, name: str) -> float:
     """A real number as it is; of a tensor or array its only element."""
     found = as_number(value, name)
     return value if isinstance(value, int | float) else found
 
 
-def probability(value: Any, name: str) -> Any:
+def probability(value: float, name: str) -> float:
     """A number in [0, 1].
 
     Raises
@@ -92,7 +92,7 @@ def probability(value: Any, name: str) -> Any:
     return found
 
 
-def word(value: Any, name: str, choices: Sequence[str]) -> str:
+def word(value: str, name: str, choices: Sequence[str]) -> str:
     """One of the words that there are.
 
     Raises

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Device, Dtype, Tensor
 from ...tensor.arguments import as_flag
 from ...tensor.creation import empty
 from ...tensor.parameter import Parameter
@@ -62,6 +63,14 @@ class MultiheadAttention(Module):
     (pyqref.Size([5, 2, 8]), pyqref.Size([2, 5, 5]))
     """
 
+    in_proj_weight: Parameter
+    in_proj_bias: Parameter
+    q_proj_weight: Parameter
+    k_proj_weight: Parameter
+    v_proj_weight: Parameter
+    bias_k: Parameter
+    bias_v: Parameter
+
     __constants__ = ["batch_first"]
 
     def __init__(
@@ -75,8 +84,8 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         embed_dim, num_heads, kdim, vdim = sizes(
@@ -147,9 +156,9 @@ class MultiheadAttention(Module):
 
     def forward(
         self,
-        query: Any,
-        key: Any,
-        value: Any,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
         key_padding_mask: Any = None,
         need_weights: bool = True,
         attn_mask: Any = None,

@@ -50,7 +50,7 @@ class BackwardHooks:
         wrapped, self.inputs_need = self._around(args, self._on_inputs)
         return wrapped
 
-    def around_outputs(self, result: Any) -> Any:
+    def around_outputs(self, result: object) -> Any:
         """The result of the module, with the identity around the tensors in it."""
         if isinstance(result, tuple):
             return self._around(result, self._on_outputs)[0]

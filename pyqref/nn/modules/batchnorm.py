@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Tensor
 from ...dtypes import int64
 from ...tensor.arguments import as_flag
 from ...tensor.creation import empty, ones, tensor, zeros
@@ -30,6 +31,10 @@ class NormBase(Module):
     num_batches_tracked : Tensor or None
         Buffer, an int64 number: batches seen in training.
     """
+
+    running_mean: Any
+    running_var: Any
+    num_batches_tracked: Tensor
 
     _version = 2
     __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
@@ -118,7 +123,7 @@ class NormBase(Module):
 class BatchNormBase(NormBase):
     """Batch normalization, whatever the number of spatial dimensions."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Any) -> Tensor:
         """Normalized over all dimensions but the channels; the shape stays."""
         self._check_input_dim(input)
         average = 0.0 if self.momentum is None else self.momentum

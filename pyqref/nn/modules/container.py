@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import TYPE_CHECKING, Any
 
+from ..._typing import Tensor
 from .module import Module
 from .printing import indented, with_children
 
@@ -36,7 +37,7 @@ class _Ordered(Module):
         for position, module in enumerate(modules):
             self.add_module(str(position), module)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int | slice) -> Module:
         names = self._names(index)
         if isinstance(index, slice):
             return self._like(names)
@@ -49,7 +50,7 @@ class _Ordered(Module):
         (name,) = self._names(operator.index(index))
         setattr(self, name, module)
 
-    def __delitem__(self, index: Any) -> None:
+    def __delitem__(self, index: int | slice) -> None:
         gone = set(self._names(index))
         self._replace_all([module for name, module in self._modules.items() if name not in gone])
 
@@ -129,7 +130,7 @@ class Sequential(_Ordered):
         for name, module in named:
             self.add_module(name, module)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """The result of the last module, each called on the result of the one before."""
         for module in self._modules.values():
             input = module(input)
@@ -138,14 +139,14 @@ class Sequential(_Ordered):
     def _like(self, names: list[str]) -> Any:
         return type(self)(OrderedDict((name, self._modules[name]) for name in names))
 
-    def __delitem__(self, index: Any) -> None:
+    def __delitem__(self, index: int | slice) -> None:
         for name in self._names(index):
             del self._modules[name]
         self._modules = dict(
             zip(map(str, range(len(self))), list(self._modules.values()), strict=True)
         )
 
-    def __add__(self, other: Any) -> Sequential:
+    def __add__(self, other: object) -> Sequential:
         if not isinstance(other, Sequential):
             raise ValueError(
                 "add operator supports only objects of Sequential class, "
@@ -153,7 +154,7 @@ class Sequential(_Ordered):
             )
         return Sequential(*self, *other)
 
-    def __iadd__(self, other: Any) -> Self:
+    def __iadd__(self, other: object) -> Self:
         if not isinstance(other, Sequential):
             raise ValueError(
                 "add operator supports only objects of Sequential class, "
@@ -226,12 +227,12 @@ class ModuleDict(Module):
     tensor([0., 1.])
     """
 
-    def __init__(self, modules: Any = None) -> None:
+    def __init__(self, modules: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         if modules is not None:
             self.update(modules)
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> Module:
         return self._modules[key]
 
     def __setitem__(self, key: str, module: Module) -> None:
@@ -269,7 +270,7 @@ class ModuleDict(Module):
         """The modules."""
         return self._modules.values()
 
-    def update(self, modules: Any) -> None:
+    def update(self, modules: object) -> None:
         """Add modules from a mapping or from pairs; a name that is there is replaced."""
         if not isinstance(modules, Iterable):
             raise TypeError(

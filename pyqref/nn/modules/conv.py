@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..._typing import Device, Dtype, Ints, Tensor
 from .. import functional as F
 from .arguments import per_axis
 from .conv_base import ConvBase
@@ -22,15 +23,15 @@ class _Conv(ConvBase):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        padding: Ints = 0,
+        dilation: Ints = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         count = self._axes
         super().__init__(
@@ -54,7 +55,7 @@ class _Conv(ConvBase):
         function = type(self)._function
         return function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`(N, in_channels, *size)` to `(N, out_channels, *new_size)`."""
         return self._conv_forward(input, self.weight, self.bias)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..._typing import Device, Dtype
 from ...tensor.arguments import as_flag, as_integer, described
 from ...tensor.creation import empty
 from ...tensor.parameter import Parameter
@@ -57,8 +58,8 @@ class ConvBase(Module):
         groups: int,
         bias: bool,
         padding_mode: str,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         groups, bias = as_integer(groups, "groups"), as_flag(bias, "bias")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..._typing import Device, Dtype, Ints, Tensor
 from ...tensor.arguments import described
 from .. import functional as F
 from .arguments import per_axis
@@ -23,16 +24,16 @@ class _ConvTranspose(ConvBase):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        padding: Ints = 0,
+        output_padding: Ints = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation: Any = 1,
+        dilation: Ints = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         if not isinstance(padding_mode, str) or padding_mode != "zeros":
             raise ValueError(
@@ -84,7 +85,7 @@ class _ConvTranspose(ConvBase):
             )
         return tuple(n - low for low, n in zip(smallest, wanted, strict=True))
 
-    def forward(self, input: Any, output_size: Any = None) -> Any:
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         """`(N, in_channels, *size)` to `(N, out_channels, *new_size)`.
 
         ``output_size`` chooses among the sizes that a convolution would have brought to that

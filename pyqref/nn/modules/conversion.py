@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._typing import Device
 from ...devices import device, refuse_move, require_cpu
 from ...dtypes import channels_last_3d, dtype, float16, float32, float64
 from ...tensor.base import TensorBase, wrap
@@ -86,12 +87,12 @@ class Converts(Traversal):
         """The module itself: everything is on the CPU."""
         return self
 
-    def cuda(self, device: Any = None) -> Self:
+    def cuda(self, device: Device = None) -> Self:
         """Refused: there is no other device than the CPU."""
         refuse_move("Module.cuda()", _cuda(device))
         return self
 
-    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+    def to_empty(self, *, device: Device, recurse: bool = True) -> Self:
         """Give every parameter and buffer new memory, elements undefined."""
         self.to(device)
         return self._apply(lambda tensor: wrap(np.empty_like(tensor._array)), recurse)

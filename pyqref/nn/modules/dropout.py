@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..._typing import Tensor
 from ...tensor.arguments import as_flag
 from .. import functional as F
 from .arguments import probability
@@ -31,7 +32,7 @@ class _Dropout(Module):
         self.p = probability(p, "p")
         self.inplace = as_flag(inplace, "inplace")
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The shape stays."""
         return type(self)._function(input, self.p, self.training, self.inplace)
 

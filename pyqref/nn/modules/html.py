@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import Module
 from ...tensor.html import Markup, block, element, faint, span, table
 
 __all__ = ["module_html"]
@@ -17,7 +18,7 @@ ROWS = 200
 HEADER = ["module", "type", "weight, or range seen", "scale", "zero point", "error"]
 
 
-def module_html(module: Any) -> str:
+def module_html(module: Module) -> str:
     """One row a module; of what is quantized the number type, the scale and the error."""
     lines = list(tree(module))
     rows = [row(depth, name, each) for depth, name, each in lines[:ROWS]]
@@ -30,7 +31,7 @@ def module_html(module: Any) -> str:
     return block(type(module).__name__, facts, *below)
 
 
-def tree(module: Any, name: str = "", depth: int = 0) -> Iterator[tuple[int, str, Any]]:
+def tree(module: Module, name: str = "", depth: int = 0) -> Iterator[tuple[int, str, Any]]:
     """Depth, name and module, parents first.
 
     The inside of packed weights is left out, and what stands in the place of a folded module.
@@ -41,7 +42,7 @@ def tree(module: Any, name: str = "", depth: int = 0) -> Iterator[tuple[int, str
             yield from tree(child, child_name, depth + 1)
 
 
-def row(depth: int, name: str, module: Any) -> list[Any]:
+def row(depth: int, name: str, module: Module) -> list[Any]:
     """The cells of one module."""
     kind = type(module)
     indent = f"padding-left:{1.2 * depth:.1f}em"
@@ -57,7 +58,7 @@ def row(depth: int, name: str, module: Any) -> list[Any]:
     ]
 
 
-def weight_type(module: Any) -> str:
+def weight_type(module: Module) -> str:
     """Number type of the weight, and how many scales it has; of an observer what it looks for."""
     if hasattr(module, "calculate_qparams"):
         return observed(module)
@@ -76,7 +77,7 @@ def weight_type(module: Any) -> str:
     return text
 
 
-def observed(module: Any) -> str:
+def observed(module: Module) -> str:
     """The range that an observer saw."""
     ends = [getattr(module, name, None) for name in ("min_val", "max_val")]
     if any(end is None for end in ends):
@@ -87,7 +88,7 @@ def observed(module: Any) -> str:
     return f"saw {span(low.min(), high.max())}"
 
 
-def output_grid(module: Any) -> tuple[Any, Any]:
+def output_grid(module: Module) -> tuple[Any, Any]:
     """Scale and zero point of what a module gives; None where it has none."""
     found = []
     for name in ("scale", "zero_point"):
@@ -108,7 +109,7 @@ def numbers(values: Any) -> str:
     return span(values.min(), values.max())
 
 
-def error(module: Any, scale: Any) -> Markup | str:
+def error(module: Module, scale: Any) -> Markup | str:
     """The measured ratio where there is one, and half a step where the output is rounded."""
     texts = []
     measured = module.__dict__.get("_measured_sqnr")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ..._typing import Device, Dtype, Tensor
 from .. import functional as F
 from .batchnorm import NormBase
 
@@ -23,8 +24,8 @@ class _InstanceNorm(NormBase):
         momentum: float | None = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -32,7 +33,7 @@ class _InstanceNorm(NormBase):
             num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
         )
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Normalized over the spatial dimensions; the shape stays."""
         self._check_input_dim(input)
         axis = input.ndim - self._unbatched

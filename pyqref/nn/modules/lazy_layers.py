@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Device, Dtype, Ints, Tensor
 from ...tensor.dispatch import require_tensor
 from ..uninitialized import UninitializedParameter
 from .arguments import sizes
@@ -42,7 +43,11 @@ class LazyLinear(LazyModuleMixin, Linear):
     cls_to_become = Linear
 
     def __init__(
-        self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self,
+        out_features: int,
+        bias: bool = True,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(0, 0, False)
         (out_features,) = sizes(out_features=out_features)
@@ -56,7 +61,7 @@ class LazyLinear(LazyModuleMixin, Linear):
         if self.in_features != 0 and not self.has_uninitialized_params():
             super().reset_parameters()
 
-    def initialize_parameters(self, input: Any) -> None:
+    def initialize_parameters(self, input: Tensor) -> None:
         """Take ``in_features`` from the last axis of the input."""
         require_tensor("LazyLinear", "input", input)
         if self.in_features == 0:
@@ -91,7 +96,7 @@ class _LazyConvolution(LazyModuleMixin):
         if self.in_channels != 0 and not self.has_uninitialized_params():
             super().reset_parameters()  # type: ignore[misc]
 
-    def initialize_parameters(self: Any, input: Any, *args: Any, **kwargs: Any) -> None:
+    def initialize_parameters(self: Any, input: Tensor, *args: Any, **kwargs: Any) -> None:
         """Take ``in_channels`` from the axis before the spatial ones."""
         name, axes = type(self).__name__, len(self.kernel_size)
         require_tensor(name, "input", input)
@@ -122,15 +127,15 @@ class _LazyConv(_LazyConvolution):
     def __init__(
         self,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        padding: Ints = 0,
+        dilation: Ints = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         self._start(
             out_channels,
@@ -149,16 +154,16 @@ class _LazyConvTranspose(_LazyConvolution):
     def __init__(
         self,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        padding: Ints = 0,
+        output_padding: Ints = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation: Any = 1,
+        dilation: Ints = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         self._start(
             out_channels,

@@ -45,8 +45,8 @@ class _LazyNorm(LazyModuleMixin):
             if bias:
                 self.bias = UninitializedParameter(**options)
         if track_running_stats:
-            self.running_mean = UninitializedBuffer(**options)
-            self.running_var = UninitializedBuffer(**options)
+            self.running_mean: Any = UninitializedBuffer(**options)
+            self.running_var: Any = UninitializedBuffer(**options)
             self.num_batches_tracked = tensor(0, dtype=int64)
 
     def reset_parameters(self: Any) -> None:

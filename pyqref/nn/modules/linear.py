@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..._typing import Device, Dtype, Tensor
 from ...tensor.arguments import as_flag
 from ...tensor.creation import empty
 from ...tensor.parameter import Parameter
@@ -55,8 +56,8 @@ class Linear(Module):
         in_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         in_features, out_features = sizes(in_features=in_features, out_features=out_features)
@@ -77,7 +78,7 @@ class Linear(Module):
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """`(*, in_features)` to `(*, out_features)`."""
         return F.linear(input, self.weight, self.bias)
 
@@ -118,8 +119,8 @@ class Bilinear(Module):
         in2_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         in1_features, in2_features, out_features = sizes(
@@ -146,7 +147,7 @@ class Bilinear(Module):
         if self.bias is not None:
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input1: Any, input2: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """`(*, in1_features)` and `(*, in2_features)` to `(*, out_features)`."""
         return F.bilinear(input1, input2, self.weight, self.bias)
 

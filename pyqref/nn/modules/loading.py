@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..._typing import AnyModule, Tensor
 from ...tensor.base import TensorBase
 from ...tensor.foreign import kind_of
 from ...tensor.parameter import Parameter
@@ -45,11 +46,11 @@ def _hint(given: Any) -> str:
 
 
 def load_tensor(
-    module: Any,
+    module: AnyModule,
     name: str,
-    tensor: Any,
+    tensor: Tensor,
     key: str,
-    given: Any,
+    given: object,
     assign: bool,
     error_msgs: list[str],
 ) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Tensor
 from .. import functional as F
 from ..functional.loss import legacy_reduction
 from .module import Module
@@ -31,7 +32,7 @@ class _Loss(Module):
     __constants__ = ["reduction"]
 
     def __init__(
-        self, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__()
         self.reduction = legacy_reduction(size_average, reduce, reduction)
@@ -43,8 +44,8 @@ class _WeightedLoss(_Loss):
     def __init__(
         self,
         weight: Any = None,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
@@ -62,7 +63,7 @@ class L1Loss(_Loss):
     tensor(1.5000)
     """
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of `(*)` and `(*)`."""
         return F.l1_loss(input, target, reduction=self.reduction)
 
@@ -79,7 +80,7 @@ class MSELoss(_Loss):
     2.0
     """
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of `(*)` and `(*)`."""
         return F.mse_loss(input, target, reduction=self.reduction)
 
@@ -97,15 +98,15 @@ class SmoothL1Loss(_Loss):
 
     def __init__(
         self,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         beta: float = 1.0,
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of `(*)` and `(*)`."""
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
@@ -125,7 +126,7 @@ class HuberLoss(_Loss):
         super().__init__(reduction=reduction)
         self.delta = delta
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of `(*)` and `(*)`."""
         return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
@@ -153,15 +154,15 @@ class NLLLoss(_WeightedLoss):
     def __init__(
         self,
         weight: Any = None,
-        size_average: Any = None,
+        size_average: bool | None = None,
         ignore_index: int = -100,
-        reduce: Any = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of `(N, C, *)` and `(N, *)`."""
         return F.nll_loss(
             input,
@@ -205,9 +206,9 @@ class CrossEntropyLoss(_WeightedLoss):
     def __init__(
         self,
         weight: Any = None,
-        size_average: Any = None,
+        size_average: bool | None = None,
         ignore_index: int = -100,
-        reduce: Any = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> None:
@@ -215,7 +216,7 @@ class CrossEntropyLoss(_WeightedLoss):
         self.ignore_index = ignore_index
         self.label_smoothing = label_smoothing
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of `(N, C, *)` and `(N, *)` or `(N, C, *)`."""
         return F.cross_entropy(
             input,
@@ -238,7 +239,7 @@ class BCELoss(_WeightedLoss):
     tensor(0.1643)
     """
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of `(*)` and `(*)`."""
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
@@ -264,8 +265,8 @@ class BCEWithLogitsLoss(_Loss):
     def __init__(
         self,
         weight: Any = None,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         pos_weight: Any = None,
     ) -> None:
@@ -273,7 +274,7 @@ class BCEWithLogitsLoss(_Loss):
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of `(*)` and `(*)`."""
         return F.binary_cross_entropy_with_logits(
             input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction
@@ -297,14 +298,14 @@ class KLDivLoss(_Loss):
 
     def __init__(
         self,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         log_target: bool = False,
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of `(*)` and `(*)`."""
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)

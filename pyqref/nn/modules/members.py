@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Module, Tensor
 from ...tensor.base import TensorBase
 from ...tensor.foreign import kind_of
 from ..parameter import Buffer, Parameter
@@ -82,14 +83,14 @@ class Members:
         else:
             self._non_persistent_buffers_set.add(name)
 
-    def add_module(self, name: str, module: Any) -> None:
+    def add_module(self, name: str, module: Module | None) -> None:
         """Add a submodule under an attribute name; None reserves the name."""
         if module is not None and not isinstance(module, Members):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
         self._check_name("module", name, self._modules)
         self._modules[name] = self._announce("module", name, module)
 
-    def register_module(self, name: str, module: Any) -> None:
+    def register_module(self, name: str, module: Module | None) -> None:
         """The same as :meth:`add_module`."""
         self.add_module(name, module)
 
@@ -153,7 +154,7 @@ class Members:
             self.__dict__[registry].pop(name, None)
         self._non_persistent_buffers_set.discard(name)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Tensor | Module:
         """Reached only if ``name`` is no ordinary attribute."""
         own = self.__dict__
         if "_modules" in own:  # made last: before Module.__init__() there is none of the three

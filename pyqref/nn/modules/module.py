@@ -139,7 +139,7 @@ class Module(CallsHooks, HasState, Converts):
         """Set evaluation mode for this module and all below it."""
         return self.train(False)
 
-    def apply(self, fn: Callable[[Any], Any]) -> Self:
+    def apply(self, fn: Callable[[Module], Any]) -> Self:
         """Call ``fn`` on every module below, then on this one."""
         for module in self.children():
             module.apply(fn)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Device, Dtype, Ints, Tensor
 from ...tensor.arguments import as_flag, as_integer
 from ...tensor.creation import empty
 from ...tensor.parameter import Parameter
@@ -45,16 +46,19 @@ class LayerNorm(Module):
     LayerNorm((5, 10), eps=1e-05, elementwise_affine=True, bias=True)
     """
 
+    weight: Parameter
+    bias: Parameter
+
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
 
     def __init__(
         self,
-        normalized_shape: Any,
+        normalized_shape: Ints,
         eps: float = 1e-05,
         elementwise_affine: bool = True,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         elementwise_affine = as_flag(elementwise_affine, "elementwise_affine")
@@ -77,7 +81,7 @@ class LayerNorm(Module):
             if self.bias is not None:
                 init.zeros_(self.bias)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`(*, *normalized_shape)`; the shape stays."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
@@ -112,6 +116,9 @@ class GroupNorm(Module):
     GroupNorm(3, 6, eps=1e-05, affine=True, bias=True)
     """
 
+    weight: Parameter
+    bias: Parameter
+
     __constants__ = ["num_groups", "num_channels", "eps", "affine"]
 
     def __init__(
@@ -120,8 +127,8 @@ class GroupNorm(Module):
         num_channels: int,
         eps: float = 1e-05,
         affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -149,7 +156,7 @@ class GroupNorm(Module):
             if self.bias is not None:
                 init.zeros_(self.bias)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """`(N, num_channels, *)`; the shape stays."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
@@ -185,11 +192,11 @@ class RMSNorm(Module):
 
     def __init__(
         self,
-        normalized_shape: Any,
+        normalized_shape: int,
         eps: float | None = None,
         elementwise_affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         self.normalized_shape = _shape(normalized_shape)
@@ -206,7 +213,7 @@ class RMSNorm(Module):
         if self.elementwise_affine:
             init.ones_(self.weight)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`(*, *normalized_shape)`; the shape stays."""
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
@@ -239,7 +246,7 @@ class LocalResponseNorm(Module):
         self.beta = number(beta, "beta")
         self.k = number(k, "k")
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`(N, C, *)`; the shape stays."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 

@@ -6,8 +6,7 @@ the one before it, and so on.
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..._typing import Ints, Tensor
 from .. import functional as F
 from .module import Module
 
@@ -37,7 +36,7 @@ class _Pad(Module):
     _axes: int
     _mode = "constant"
 
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: Ints) -> None:
         super().__init__()
         numbers = tuple(padding) if isinstance(padding, list | tuple) else (padding,)
         if len(numbers) == 1:
@@ -49,7 +48,7 @@ class _Pad(Module):
             )
         self.padding = numbers
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The last dimensions grow by the padding."""
         return F.pad(input, self.padding, self._mode)
 
@@ -63,11 +62,11 @@ class _ConstantPad(_Pad):
 
     __constants__ = ["padding", "value"]
 
-    def __init__(self, padding: Any, value: float) -> None:
+    def __init__(self, padding: Ints, value: float) -> None:
         super().__init__(padding)
         self.value = value
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The last dimensions grow by the padding."""
         return F.pad(input, self.padding, "constant", self.value)
 
@@ -79,7 +78,7 @@ class _ConstantPad(_Pad):
 class _ZeroPad(_ConstantPad):
     """Pad with zeros."""
 
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: Ints) -> None:
         super().__init__(padding, 0.0)
 
     def extra_repr(self) -> str:

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..._typing import Tensor
 from ...tensor.base import TensorBase
 from ...tensor.parameter import Parameter
 from .module import Module
@@ -61,12 +62,12 @@ class ParameterList(Module):
             raise IndexError(f"index {position} is out of range")
         return str(position % self._size)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int) -> Tensor:
         if isinstance(index, slice):
             return type(self)(getattr(self, str(i)) for i in range(*index.indices(self._size)))
         return getattr(self, self._name(index))
 
-    def __setitem__(self, index: int, value: Any) -> None:
+    def __setitem__(self, index: int, value: Tensor) -> None:
         setattr(self, self._name(index), _as_parameter(value))
 
     def __len__(self) -> int:
@@ -78,7 +79,7 @@ class ParameterList(Module):
     def __iadd__(self, values: Iterable[Any]) -> Self:
         return self.extend(values)
 
-    def append(self, value: Any) -> Self:
+    def append(self, value: Tensor) -> Self:
         """Add a value at the end."""
         self._size += 1
         self[self._size - 1] = value
@@ -121,7 +122,7 @@ class ParameterDict(Module):
     ['scale']
     """
 
-    def __init__(self, parameters: Any = None) -> None:
+    def __init__(self, parameters: Mapping[str, Any] | Iterable[Any] | None = None) -> None:
         super().__init__()
         self._keys: dict[str, None] = {}
         if parameters is not None:
@@ -132,7 +133,7 @@ class ParameterDict(Module):
             raise KeyError(key)
         return getattr(self, key)
 
-    def __setitem__(self, key: str, value: Any) -> None:
+    def __setitem__(self, key: str, value: Tensor) -> None:
         if not isinstance(key, str):
             raise TypeError(f"ParameterDict: a key must be a str, got {type(key).__name__}")
         if key not in self._keys and hasattr(self, key):
@@ -160,7 +161,7 @@ class ParameterDict(Module):
         """A new dictionary with the same parameters."""
         return ParameterDict(self)
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: object = None) -> Any:
         """The value of ``key``, or ``default``."""
         return self[key] if key in self._keys else default
 
@@ -189,7 +190,7 @@ class ParameterDict(Module):
         return key, self.pop(key)
 
     @classmethod
-    def fromkeys(cls, keys: Iterable[str], default: Any = None) -> ParameterDict:
+    def fromkeys(cls, keys: Iterable[str], default: object = None) -> ParameterDict:
         """A dictionary with the same value for all ``keys``."""
         return cls((key, default) for key in keys)
 
@@ -205,7 +206,7 @@ class ParameterDict(Module):
         """The values."""
         return [self[key] for key in self._keys]
 
-    def update(self, parameters: Any) -> None:
+    def update(self, parameters: Mapping[str, Any] | Iterable[Any]) -> None:
         """Add values from a mapping or from pairs; a name that is there is replaced."""
         if not isinstance(parameters, Iterable):
             raise TypeError(
@@ -213,7 +214,8 @@ class ParameterDict(Module):
                 f"but got {type(parameters).__name__}"
             )
         is_mapping = isinstance(parameters, Mapping | ParameterDict)
-        pairs: Any = parameters.items() if is_mapping else parameters  # type: ignore[attr-defined]
+        source: Any = parameters
+        pairs = source.items() if is_mapping else source
         for key, value in pairs:
             self[key] = value
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..._typing import Ints, Tensor
 from .. import functional as F
 from .module import Module
 
@@ -36,10 +37,10 @@ class _MaxPool(Module):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: Ints,
+        stride: Ints | None = None,
+        padding: Ints = 0,
+        dilation: Ints = 1,
         return_indices: bool = False,
         ceil_mode: bool = False,
     ) -> None:
@@ -51,7 +52,7 @@ class _MaxPool(Module):
         self.return_indices = return_indices
         self.ceil_mode = ceil_mode
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`(N, C, *size)` to `(N, C, *count)`; with ``return_indices`` also their places."""
         return type(self)._function(
             input,
@@ -143,9 +144,9 @@ class AvgPool1d(Module):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: Ints,
+        stride: Ints | None = None,
+        padding: Ints = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
     ) -> None:
@@ -156,7 +157,7 @@ class AvgPool1d(Module):
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`(N, C, L)` to `(N, C, L')`."""
         return F.avg_pool1d(
             input,
@@ -191,9 +192,9 @@ class _AvgPool(Module):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: Ints,
+        stride: Ints | None = None,
+        padding: Ints = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
         divisor_override: int | None = None,
@@ -206,7 +207,7 @@ class _AvgPool(Module):
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`(N, C, *size)` to `(N, C, *count)`."""
         return type(self)._function(
             input,
@@ -273,7 +274,11 @@ class _LPPool(Module):
     _function: Callable[..., Any]
 
     def __init__(
-        self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+        self,
+        norm_type: float,
+        kernel_size: Ints,
+        stride: Ints | None = None,
+        ceil_mode: bool = False,
     ) -> None:
         super().__init__()
         self.norm_type = norm_type
@@ -281,7 +286,7 @@ class _LPPool(Module):
         self.stride = stride
         self.ceil_mode = ceil_mode
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`(N, C, *size)` to `(N, C, *count)`."""
         function = type(self)._function
         return function(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+
+from ..._typing import Module
 
 __all__ = ["indented", "module_repr", "with_children"]
 
 
-def module_repr(module: Any) -> str:
+def module_repr(module: Module) -> str:
     """``Name(extra)``, or ``Name(`` and one indented line for each child."""
     children = (f"({name}): {indented(repr(child))}" for name, child in module._modules.items())
     return with_children(module, children)
 
 
-def with_children(module: Any, child_lines: Iterable[str]) -> str:
+def with_children(module: Module, child_lines: Iterable[str]) -> str:
     """The name and extra line of ``module`` around the lines of its children."""
     extra = module.extra_repr()
     extra_lines = extra.split("\n") if extra else []

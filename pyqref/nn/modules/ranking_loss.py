@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..._typing import Tensor
 from .. import functional as F
 from .loss import _Loss
 
@@ -24,8 +23,8 @@ class _MarginLoss(_Loss):
     def __init__(
         self,
         margin: float = 0.0,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
@@ -43,7 +42,7 @@ class MarginRankingLoss(_MarginLoss):
     tensor(2.)
     """
 
-    def forward(self, input1: Any, input2: Any, target: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """The loss of three `(N,)`."""
         return F.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
@@ -62,13 +61,13 @@ class HingeEmbeddingLoss(_MarginLoss):
     def __init__(
         self,
         margin: float = 1.0,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(margin, size_average, reduce, reduction)
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of `(*)` and `(*)`."""
         return F.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
 
@@ -84,7 +83,7 @@ class CosineEmbeddingLoss(_MarginLoss):
     tensor(1.)
     """
 
-    def forward(self, input1: Any, input2: Any, target: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """The loss of `(N, D)`, `(N, D)` and `(N,)`."""
         return F.cosine_embedding_loss(
             input1, input2, target, self.margin, reduction=self.reduction
@@ -102,7 +101,7 @@ class SoftMarginLoss(_Loss):
     tensor(2.1657)
     """
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of `(*)` and `(*)`."""
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
@@ -137,8 +136,8 @@ class TripletMarginLoss(_Loss):
         p: float = 2.0,
         eps: float = 1e-06,
         swap: bool = False,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
@@ -151,7 +150,7 @@ class TripletMarginLoss(_Loss):
         self.eps = eps
         self.swap = swap
 
-    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         """The loss of three `(N, D)`."""
         return F.triplet_margin_loss(
             anchor,

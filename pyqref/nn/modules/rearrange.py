@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..._typing import Ints, Tensor
 from .. import functional as F
 from .module import Module
 
@@ -34,7 +33,7 @@ class PixelShuffle(Module):
         super().__init__()
         self.upscale_factor = upscale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Channels become pixels."""
         return F.pixel_shuffle(input, self.upscale_factor)
 
@@ -60,7 +59,7 @@ class PixelUnshuffle(Module):
         super().__init__()
         self.downscale_factor = downscale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Pixels become channels."""
         return F.pixel_unshuffle(input, self.downscale_factor)
 
@@ -86,7 +85,7 @@ class ChannelShuffle(Module):
         super().__init__()
         self.groups = groups
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The shape stays."""
         return F.channel_shuffle(input, self.groups)
 
@@ -112,7 +111,7 @@ class Unfold(Module):
     __constants__ = ["kernel_size", "dilation", "padding", "stride"]
 
     def __init__(
-        self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+        self, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1
     ) -> None:
         super().__init__()
         self.kernel_size = kernel_size
@@ -120,7 +119,7 @@ class Unfold(Module):
         self.padding = padding
         self.stride = stride
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The windows as columns."""
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
@@ -148,11 +147,11 @@ class Fold(Module):
 
     def __init__(
         self,
-        output_size: Any,
-        kernel_size: Any,
-        dilation: Any = 1,
-        padding: Any = 0,
-        stride: Any = 1,
+        output_size: Ints,
+        kernel_size: Ints,
+        dilation: Ints = 1,
+        padding: Ints = 0,
+        stride: Ints = 1,
     ) -> None:
         super().__init__()
         self.output_size = output_size
@@ -161,7 +160,7 @@ class Fold(Module):
         self.padding = padding
         self.stride = stride
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The columns added up."""
         return F.fold(
             input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
@@ -193,7 +192,7 @@ class CosineSimilarity(Module):
         self.dim = dim
         self.eps = eps
 
-    def forward(self, x1: Any, x2: Any) -> Any:
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """Numbers in [-1, 1], without dimension ``dim``."""
         return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
@@ -217,6 +216,6 @@ class PairwiseDistance(Module):
         self.eps = eps
         self.keepdim = keepdim
 
-    def forward(self, x1: Any, x2: Any) -> Any:
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """Distances, without the last dimension."""
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Device, Dtype, Tensor
 from ...tape import rnn as tape
 from ...tensor.dispatch import apply
 from .arguments import word
@@ -46,8 +47,8 @@ class RNN(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         word(nonlinearity, "nonlinearity", ("tanh", "relu"))
         self.__dict__["nonlinearity"] = nonlinearity
@@ -85,7 +86,7 @@ class RNN(RNNBase):
             reverse,
         )
 
-    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+    def forward(self, input: Tensor, hx: Any = None) -> tuple[Any, Any]:
         """Output after every step, hidden state after the last."""
         output, (h,) = self._run(input, None if hx is None else (hx,))
         return output, h
@@ -124,8 +125,8 @@ class GRU(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(
             "GRU",
@@ -160,7 +161,7 @@ class GRU(RNNBase):
             reverse,
         )
 
-    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+    def forward(self, input: Tensor, hx: Any = None) -> tuple[Any, Any]:
         """Output after every step, hidden state after the last."""
         output, (h,) = self._run(input, None if hx is None else (hx,))
         return output, h
@@ -214,8 +215,8 @@ class LSTM(RNNBase):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(
             "LSTM",
@@ -256,7 +257,7 @@ class LSTM(RNNBase):
             reverse,
         )
 
-    def forward(self, input: Any, hx: Any = None) -> tuple[Any, tuple[Any, Any]]:
+    def forward(self, input: Tensor, hx: Any = None) -> tuple[Any, tuple[Any, Any]]:
         """Output after every step; hidden state and cell state after the last."""
         output, (h, c) = self._run(input, pair_of_states(hx))
         return output, (h, c)

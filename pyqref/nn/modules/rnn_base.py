@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
+from ..._typing import Device, Dtype, Tensor
 from ...tensor.arguments import as_flag, as_integer, described
 from ...tensor.base import TensorBase
 from ...tensor.creation import empty
@@ -83,8 +85,8 @@ class RNNBase(Module):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         word(mode, "mode", tuple(_GATES))
@@ -299,7 +301,7 @@ def _require_state(state: Any, name: str) -> None:
     refuse_quantized(state)
 
 
-def pair_of_states(hx: Any) -> tuple[Any, Any] | None:
+def pair_of_states(hx: Sequence[Tensor] | None) -> tuple[Any, Any] | None:
     """The hidden and the cell state of an LSTM, or None where none are given.
 
     Raises

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..._typing import Device, Dtype, Tensor
 from ...tape import rnn as tape
 from ...tensor.arguments import as_flag, described
 from ...tensor.creation import empty
@@ -44,8 +45,8 @@ class RNNCellBase(Module):
         hidden_size: int,
         bias: bool,
         num_chunks: int,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         input_size, hidden_size = sizes(input_size=input_size, hidden_size=hidden_size)
@@ -144,13 +145,13 @@ class RNNCell(RNNCellBase):
         hidden_size: int,
         bias: bool = True,
         nonlinearity: str = "tanh",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = word(nonlinearity, "nonlinearity", ("tanh", "relu"))
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
+    def forward(self, input: Tensor, hx: Any = None) -> Tensor:
         """The hidden state after the step, `(N, hidden_size)`."""
         states = None if hx is None else (hx,)
         return self._step(tape.RnnLayer, input, states, self.nonlinearity)[0]
@@ -179,12 +180,12 @@ class LSTMCell(RNNCellBase):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
-    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+    def forward(self, input: Tensor, hx: Any = None) -> tuple[Any, Any]:
         """Hidden and cell state after the step; ``hx`` is the pair before it."""
         states = pair_of_states(hx)
         h, c = self._step(tape.LstmLayer, input, states, None)
@@ -206,11 +207,11 @@ class GRUCell(RNNCellBase):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
+    def forward(self, input: Tensor, hx: Any = None) -> Tensor:
         """The hidden state after the step, `(N, hidden_size)`."""
         return self._step(tape.GruLayer, input, None if hx is None else (hx,))[0]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from ..._typing import Tensor
 from .module import Module
 
 __all__ = ["Flatten", "Identity", "Unflatten"]
@@ -19,10 +21,10 @@ class Identity(Module):
     Identity()
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: int, **kwargs: Any) -> None:
         super().__init__()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """``input`` itself."""
         return input
 
@@ -50,7 +52,7 @@ class Flatten(Module):
         self.start_dim = start_dim
         self.end_dim = end_dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Shape `(*before, start, ..., end, *after)` to `(*before, product, *after)`."""
         return input.flatten(self.start_dim, self.end_dim)
 
@@ -82,7 +84,7 @@ class Unflatten(Module):
     pyqref.Size([4, 2, 3])
     """
 
-    def __init__(self, dim: int, unflattened_size: Any) -> None:
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
         if not isinstance(dim, int):
             raise TypeError(f"dim must be an int, got {type(dim).__name__}")
@@ -100,7 +102,7 @@ class Unflatten(Module):
         self.dim = dim
         self.unflattened_size = unflattened_size
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``input.unflatten(dim, unflattened_size)``."""
         return input.unflatten(self.dim, self.unflattened_size)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..._typing import Tensor
 from .. import functional as F
 from .arguments import number
 from .module import Module
@@ -22,7 +21,7 @@ class Tanhshrink(Module):
     tensor([-0.5949,  0.0000,  1.0360])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``input - tanh(input)``."""
         return F.tanhshrink(input)
 
@@ -38,7 +37,7 @@ class LogSigmoid(Module):
     tensor([-1.7014, -0.6931, -0.1269])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``log(sigmoid(input))``."""
         return F.logsigmoid(input)
 
@@ -54,7 +53,7 @@ class Softsign(Module):
     tensor([-0.6000,  0.0000,  0.6667])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``input / (1 + |input|)``."""
         return F.softsign(input)
 
@@ -77,7 +76,7 @@ class Softplus(Module):
         self.beta = number(beta, "beta")
         self.threshold = number(threshold, "threshold")
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """A smooth ReLU."""
         return F.softplus(input, self.beta, self.threshold)
 
@@ -103,7 +102,7 @@ class Hardshrink(Module):
         super().__init__()
         self.lambd = number(lambd, "lambd")
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``input`` where it is large."""
         return F.hardshrink(input, self.lambd)
 
@@ -123,6 +122,6 @@ class Softshrink(Hardshrink):
     tensor([-1.0000,  0.0000,  1.5000])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``input`` moved towards 0."""
         return F.softshrink(input, self.lambd)

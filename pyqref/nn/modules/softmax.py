@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..._typing import Device, Dtype, Tensor
 from ...tensor.arguments import as_integer
 from ...tensor.creation import empty
 from ...tensor.parameter import Parameter
@@ -44,7 +43,7 @@ class Softmax(_Along):
     [[0.25, 0.25, 0.25, 0.25]]
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Non-negative elements of sum 1 along the dimension."""
         return F.softmax(input, self.dim, _stacklevel=5)
 
@@ -60,7 +59,7 @@ class LogSoftmax(_Along):
     tensor([-3.6532, -2.1532, -0.1532])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Logarithms of probabilities."""
         return F.log_softmax(input, self.dim, _stacklevel=5)
 
@@ -76,7 +75,7 @@ class Softmin(_Along):
     tensor([0.7979, 0.1780, 0.0241])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Non-negative elements of sum 1 along the dimension."""
         return F.softmin(input, self.dim, _stacklevel=5)
 
@@ -92,7 +91,7 @@ class Softmax2d(Module):
     tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Channels of sum 1 at every pixel."""
         if input.ndim not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
@@ -116,7 +115,7 @@ class GLU(Module):
         super().__init__()
         self.dim = as_integer(dim, "dim")
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Half as long along the dimension."""
         return F.glu(input, self.dim)
 
@@ -145,7 +144,11 @@ class PReLU(Module):
     __constants__ = ["num_parameters"]
 
     def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         (num_parameters,) = sizes(num_parameters=num_parameters)
@@ -158,7 +161,7 @@ class PReLU(Module):
         """Set the weight to its first value."""
         init.constant_(self.weight, self.init)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``max(input, 0) + weight * min(input, 0)``."""
         return F.prelu(input, self.weight)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Device, Dtype, Tensor
 from ...tape import no_grad
 from ...tensor.arguments import as_flag, as_integer
 from ...tensor.creation import empty
@@ -109,10 +110,10 @@ class Embedding(_Table):
         norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
-        _weight: Any = None,
+        _weight: Tensor | None = None,
         _freeze: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = sizes(
@@ -125,7 +126,7 @@ class Embedding(_Table):
         self.sparse = as_flag(sparse, "sparse")
         self._make_weight(_weight, _freeze, device, dtype)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`(*)` to `(*, embedding_dim)`."""
         return F.embedding(
             input,
@@ -155,14 +156,14 @@ class Embedding(_Table):
     @classmethod
     def from_pretrained(
         cls,
-        embeddings: Any,
+        embeddings: Tensor,
         freeze: bool = True,
         padding_idx: int | None = None,
         max_norm: float | None = None,
         norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
-    ) -> Any:
+    ) -> Module:
         """A layer with this table, `(num_embeddings, embedding_dim)`, not trained if ``freeze``."""
         _require_table(embeddings)
         return cls(
@@ -236,11 +237,11 @@ class EmbeddingBag(_Table):
         scale_grad_by_freq: bool = False,
         mode: str = "mean",
         sparse: bool = False,
-        _weight: Any = None,
+        _weight: Tensor | None = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = sizes(
@@ -255,7 +256,9 @@ class EmbeddingBag(_Table):
         self.sparse = as_flag(sparse, "sparse")
         self.include_last_offset = as_flag(include_last_offset, "include_last_offset")
 
-    def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
+    def forward(
+        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Any = None
+    ) -> Tensor:
         """`(B, n)`, or `(total,)` with offsets, to `(B, embedding_dim)`."""
         return F.embedding_bag(
             input,
@@ -288,7 +291,7 @@ class EmbeddingBag(_Table):
     @classmethod
     def from_pretrained(
         cls,
-        embeddings: Any,
+        embeddings: Tensor,
         freeze: bool = True,
         max_norm: float | None = None,
         norm_type: float = 2.0,
@@ -297,7 +300,7 @@ class EmbeddingBag(_Table):
         sparse: bool = False,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-    ) -> Any:
+    ) -> Module:
         """A layer with this table, `(num_embeddings, embedding_dim)`, not trained if ``freeze``."""
         _require_table(embeddings)
         bag = cls(

@@ -110,7 +110,7 @@ class HasState(Members):
             f"{type(self).__name__} has no extra state: define get_extra_state to give it one"
         )
 
-    def set_extra_state(self, state: Any) -> None:
+    def set_extra_state(self, state: object) -> None:
         """Override to take back what :meth:`get_extra_state` gave."""
         raise RuntimeError(
             f"{type(self).__name__} has no extra state: define set_extra_state to load one"

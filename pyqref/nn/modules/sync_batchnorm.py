@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Device, Dtype, Module
 from .batchnorm import BatchNormBase
 
 __all__ = ["SyncBatchNorm"]
@@ -38,8 +39,8 @@ class SyncBatchNorm(BatchNormBase):
         affine: bool = True,
         track_running_stats: bool = True,
         process_group: Any = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -53,7 +54,7 @@ class SyncBatchNorm(BatchNormBase):
             raise ValueError(f"SyncBatchNorm: expected at least 2D input (got {input.ndim}D input)")
 
     @classmethod
-    def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
+    def convert_sync_batchnorm(cls, module: Module, process_group: object = None) -> Module:
         """Put a ``SyncBatchNorm`` in place of every batch normalization, with its tensors.
 
         Parameters

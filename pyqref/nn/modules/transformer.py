@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+from ..._typing import Device, Dtype, Tensor
 from .. import functional as F
 from .activation import GELU, ReLU
 from .arguments import layer_count
@@ -70,8 +71,8 @@ class TransformerEncoderLayer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         options: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
@@ -90,11 +91,11 @@ class TransformerEncoderLayer(Module):
 
     def forward(
         self,
-        src: Any,
+        src: Tensor,
         src_mask: Any = None,
         src_key_padding_mask: Any = None,
         is_causal: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         """`(L, N, d_model)` to the same; the masks are those of :class:`MultiheadAttention`."""
         masks = (src_mask, src_key_padding_mask, is_causal)
         if self.norm_first:
@@ -161,9 +162,9 @@ class TransformerEncoder(Module):
 
     def __init__(
         self,
-        encoder_layer: Any,
+        encoder_layer: Module,
         num_layers: int,
-        norm: Any = None,
+        norm: Module | None = None,
         enable_nested_tensor: bool = True,
         mask_check: bool = True,
     ) -> None:
@@ -177,11 +178,11 @@ class TransformerEncoder(Module):
 
     def forward(
         self,
-        src: Any,
+        src: Tensor,
         mask: Any = None,
         src_key_padding_mask: Any = None,
         is_causal: bool | None = None,
-    ) -> Any:
+    ) -> Tensor:
         """`(L, N, d_model)` to the same; the masks are those of :class:`MultiheadAttention`."""
         output = src
         for layer in self.layers:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ..._typing import Device, Dtype, Tensor
 from ...tensor.creation import full
 from .. import functional as F
 from .. import init
@@ -62,8 +63,8 @@ class TransformerDecoderLayer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         options: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
@@ -84,15 +85,15 @@ class TransformerDecoderLayer(Module):
 
     def forward(
         self,
-        tgt: Any,
-        memory: Any,
+        tgt: Tensor,
+        memory: Tensor,
         tgt_mask: Any = None,
         memory_mask: Any = None,
         tgt_key_padding_mask: Any = None,
         memory_key_padding_mask: Any = None,
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         """`(T, N, d_model)` to the same; the masks are those of :class:`MultiheadAttention`."""
         own = (tgt_mask, tgt_key_padding_mask, tgt_is_causal)
         other = (memory_mask, memory_key_padding_mask, memory_is_causal)
@@ -147,7 +148,7 @@ class TransformerDecoder(Module):
 
     __constants__ = ["norm"]
 
-    def __init__(self, decoder_layer: Any, num_layers: int, norm: Any = None) -> None:
+    def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
         self.layers = ModuleList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])
         self.num_layers = num_layers
@@ -155,15 +156,15 @@ class TransformerDecoder(Module):
 
     def forward(
         self,
-        tgt: Any,
-        memory: Any,
+        tgt: Tensor,
+        memory: Tensor,
         tgt_mask: Any = None,
         memory_mask: Any = None,
         tgt_key_padding_mask: Any = None,
         memory_key_padding_mask: Any = None,
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         """`(T, N, d_model)` to the same; the masks are those of :class:`MultiheadAttention`."""
         output = tgt
         for layer in self.layers:
@@ -222,8 +223,8 @@ class Transformer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         options: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
@@ -250,8 +251,8 @@ class Transformer(Module):
 
     def forward(
         self,
-        src: Any,
-        tgt: Any,
+        src: Tensor,
+        tgt: Tensor,
         src_mask: Any = None,
         tgt_mask: Any = None,
         memory_mask: Any = None,
@@ -261,7 +262,7 @@ class Transformer(Module):
         src_is_causal: bool | None = None,
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         """Sources `(S, N, d_model)` and targets `(T, N, d_model)` to `(T, N, d_model)`."""
         if src.shape[-1] != self.d_model or tgt.shape[-1] != self.d_model:
             raise RuntimeError(
@@ -292,7 +293,9 @@ class Transformer(Module):
         )
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Any:
+    def generate_square_subsequent_mask(
+        sz: int, device: Device = None, dtype: Dtype | None = None
+    ) -> Tensor:
         """A mask that hides the future: `(sz, sz)`, -inf above the diagonal and 0 elsewhere.
 
         Examples

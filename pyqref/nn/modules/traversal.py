@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ..._typing import Module
 from ...tensor.parameter import Parameter
 from .members import Members
 
@@ -105,7 +106,7 @@ class Traversal(Members):
                     seen.add(id(member))
                 yield (f"{module_path}.{name}" if module_path else name), member
 
-    def get_submodule(self, target: str) -> Any:
+    def get_submodule(self, target: str) -> Module:
         """The module at a dotted path; the empty path is this module.
 
         Raises
@@ -139,7 +140,7 @@ class Traversal(Members):
             raise AttributeError(f"`{name}` is not {what}")
         return getattr(module, name)
 
-    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Put ``module`` at a dotted path.
 
         Parameters

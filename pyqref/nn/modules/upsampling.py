@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from ..._typing import Ints, Tensor
 from .. import functional as F
 from .module import Module
 
@@ -36,8 +38,8 @@ class Upsample(Module):
 
     def __init__(
         self,
-        size: Any = None,
-        scale_factor: Any = None,
+        size: Ints | None = None,
+        scale_factor: float | Sequence[float] | None = None,
         mode: str = "nearest",
         align_corners: bool | None = None,
         recompute_scale_factor: bool | None = None,
@@ -45,15 +47,16 @@ class Upsample(Module):
         super().__init__()
         self.name = type(self).__name__
         self.size = size
-        if isinstance(scale_factor, tuple):
-            self.scale_factor: Any = tuple(float(factor) for factor in scale_factor)
+        self.scale_factor: Any
+        if isinstance(scale_factor, Sequence):
+            self.scale_factor = tuple(float(factor) for factor in scale_factor)
         else:
             self.scale_factor = float(scale_factor) if scale_factor else None
         self.mode = mode
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`(N, C, *size)` to `(N, C, *new_size)`."""
         return F.interpolate(
             input,
@@ -83,7 +86,9 @@ class UpsamplingNearest2d(Upsample):
               [1., 1., 2., 2.]]]])
     """
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+    def __init__(
+        self, size: Ints | None = None, scale_factor: float | Sequence[float] | None = None
+    ) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
@@ -98,5 +103,7 @@ class UpsamplingBilinear2d(Upsample):
     tensor([[[[1.0000, 1.5000, 2.0000]]]])
     """
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+    def __init__(
+        self, size: Ints | None = None, scale_factor: float | Sequence[float] | None = None
+    ) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Tensor
 from ...devices import device, require_cpu
 from ..modules.module import Module
 
@@ -62,6 +63,6 @@ class DataParallel(Module):
         self.device_ids: list[int] = []
         self.output_device = output_device
 
-    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+    def forward(self, *inputs: Tensor, **kwargs: Any) -> Tensor:
         """What the module gives."""
         return self.module(*inputs, **kwargs)

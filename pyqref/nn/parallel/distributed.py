@@ -24,7 +24,7 @@ class DistributedDataParallel(Module):
     False
     """
 
-    def __init__(self, module: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(
             "DistributedDataParallel: pyqref trains in one process; train the module itself, as a "
             "script does where torch.distributed.is_available() is False"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import Tensor
 from pyqref.nn.module_path import describe_module
 from pyqref.nn.modules.module import Module
 
@@ -21,7 +22,7 @@ class _Stub(Module):
         if qconfig is not None:
             self.qconfig = qconfig
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """``x`` itself."""
         _refuse_module(self, "takes a tensor", x)
         return x

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..._typing import Module
+
 __all__ = ["convert_parts", "prepare_parts", "register_workflow"]
 
 
@@ -35,12 +37,12 @@ def _workflow() -> _Workflow:
     return _registered[0]
 
 
-def prepare_parts(module: Any) -> Any:
+def prepare_parts(module: Module) -> Module:
     """Put observers behind the parts of a module that has a qconfig, as its mode asks."""
     workflow = _workflow()
     return (workflow.prepare_qat if module.training else workflow.prepare)(module)
 
 
-def convert_parts(module: Any) -> Any:
+def convert_parts(module: Module) -> Module:
     """A copy of a prepared module with its parts quantized."""
     return _workflow().convert(module)

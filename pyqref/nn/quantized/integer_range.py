@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pyqref._typing import AnyModule, Module, Tensor
 from pyqref.backends import quantized as settings
 from pyqref.dtypes import dtype as Dtype
 from pyqref.numerics.qparams import quant_range
@@ -30,7 +29,7 @@ def clamp_has_no_effect(dtype: Dtype, quant_min: int, quant_max: int) -> bool:
     return quant_min <= low and quant_max >= high
 
 
-def clamp_integers(input: Any, quant_min: int, quant_max: int) -> Any:
+def clamp_integers(input: Tensor, quant_min: int, quant_max: int) -> Tensor:
     """Clamp the integers of a quantized tensor; scale and zero point stay.
 
     Parameters
@@ -54,7 +53,7 @@ def clamp_integers(input: Any, quant_min: int, quant_max: int) -> Any:
     return make_quantized(integers, input._quantizer)
 
 
-def range_of(observer: Any) -> tuple[int, int] | None:
+def range_of(observer: AnyModule | None) -> tuple[int, int] | None:
     """The range of integers of an observer or a fake quantizer; None if it has none.
 
     Examples
@@ -67,7 +66,7 @@ def range_of(observer: Any) -> tuple[int, int] | None:
     return None if low is None or high is None else (int(low), int(high))
 
 
-def in_range_of(observer: Any, quantized: Any) -> Any:
+def in_range_of(observer: AnyModule, quantized: Tensor) -> Tensor:
     """A tensor that was quantized as an observer says, its integers within the observer's range.
 
     Quantizing alone clamps to the range of the dtype. A symmetric scheme puts the largest
@@ -77,13 +76,13 @@ def in_range_of(observer: Any, quantized: Any) -> Any:
     return quantized if chosen is None else clamp_integers(quantized, *chosen)
 
 
-def range_entries(observer: Any) -> dict[str, int]:
+def range_entries(observer: Module) -> dict[str, int]:
     """The range of an observer as entries of a dictionary of quantization parameters."""
     chosen = range_of(observer)
     return {} if chosen is None else {"quant_min": chosen[0], "quant_max": chosen[1]}
 
 
-def keeps_range(observer: Any) -> bool:
+def keeps_range(observer: AnyModule) -> bool:
     """Whether a step that only quantizes clamps to the range of an observer of activations.
 
     It does where the range :func:`is_narrow`; under the conventions of torch it never does.
@@ -91,7 +90,7 @@ def keeps_range(observer: Any) -> bool:
     return settings.conventions != "torch" and is_narrow(observer)
 
 
-def is_narrow(observer: Any) -> bool:
+def is_narrow(observer: AnyModule | None) -> bool:
     """Whether an observer of activations asks for fewer integers than operations give.
 
     For a fake quantizer any range counts that is neither that of the dtype nor the 7 bits of

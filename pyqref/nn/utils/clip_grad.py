@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..._typing import Tensor
 from ...tensor.base import TensorBase, wrap
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
@@ -17,11 +18,11 @@ def _tensors(parameters: Any) -> list[Any]:
 
 
 def get_total_norm(
-    tensors: Any,
+    tensors: Sequence[Tensor],
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
-) -> Any:
+) -> Tensor:
     """Norm of all tensors as if they were one vector.
 
     Parameters
@@ -57,9 +58,9 @@ def get_total_norm(
 
 
 def clip_grads_with_norm_(
-    parameters: Any,
+    parameters: Sequence[Tensor] | Tensor,
     max_norm: float,
-    total_norm: Any,
+    total_norm: Tensor,
     foreach: bool | None = None,
 ) -> None:
     """Scale the gradients by ``min(1, max_norm / (total_norm + 1e-6))``, in place.
@@ -82,12 +83,12 @@ def clip_grads_with_norm_(
 
 
 def clip_grad_norm_(
-    parameters: Any,
+    parameters: Iterable[Tensor],
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
-) -> Any:
+) -> Tensor:
     """Scale the gradients of ``parameters`` so that their norm is at most ``max_norm``.
 
     Returns
@@ -110,7 +111,7 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(
-    parameters: Any,
+    parameters: Tensor,
     clip_value: float,
     foreach: bool | None = None,
 ) -> None:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import Tensor
 from ...tensor.base import TensorBase
 from ...tensor.joining import cat
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
-def parameters_to_vector(parameters: Iterable[Any]) -> Any:
+def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
     """The elements of all parameters, one after the other; gradients flow through.
 
     Examples
@@ -26,7 +27,7 @@ def parameters_to_vector(parameters: Iterable[Any]) -> Any:
     return cat([parameter.reshape(-1) for parameter in parameters])
 
 
-def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Any]) -> None:
     """Write the elements of a vector into the parameters, in their order.
 
     Raises

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import AnyModule, Module, Tensor
 from ...numerics.folding import fold_batch_norm, fold_bias, fold_weight, inverse_deviation
 from ...tape import Array
 from ...tensor.base import wrap
@@ -23,7 +24,7 @@ __all__ = [
 ]
 
 
-def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
+def fuse_conv_bn_eval(conv: AnyModule, bn: AnyModule, transpose: bool = False) -> Module:
     """A convolution that computes what ``conv`` followed by ``bn`` computes.
 
     Parameters
@@ -84,7 +85,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     return fused
 
 
-def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
+def fuse_linear_bn_eval(linear: AnyModule, bn: AnyModule) -> Module:
     """A linear layer that computes what ``linear`` followed by ``bn`` computes.
 
     Raises
@@ -119,13 +120,13 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
 
 
 def fuse_conv_bn_weights(
-    conv_w: Any,
-    conv_b: Any,
-    bn_rm: Any,
-    bn_rv: Any,
+    conv_w: Tensor,
+    conv_b: Tensor,
+    bn_rm: Tensor,
+    bn_rv: Tensor,
     bn_eps: float,
-    bn_w: Any,
-    bn_b: Any,
+    bn_w: Tensor,
+    bn_b: Tensor,
     transpose: bool = False,
 ) -> tuple[Parameter, Parameter]:
     """Weight and bias of the folded convolution: ``eq-fold-weight`` and ``eq-fold-bias``.
@@ -179,13 +180,13 @@ def fuse_conv_bn_weights(
 
 
 def fuse_linear_bn_weights(
-    linear_w: Any,
-    linear_b: Any,
-    bn_rm: Any,
-    bn_rv: Any,
+    linear_w: Tensor,
+    linear_b: Tensor,
+    bn_rm: Tensor,
+    bn_rv: Tensor,
     bn_eps: float,
-    bn_w: Any,
-    bn_b: Any,
+    bn_w: Tensor,
+    bn_b: Tensor,
 ) -> tuple[Parameter, Parameter]:
     """Weight and bias of the folded linear layer: ``eq-fold-weight`` and ``eq-fold-bias``.
 

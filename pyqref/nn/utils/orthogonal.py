@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import Tensor
 from ...tape.inverse import Inverse
 from ...tensor.base import wrap
 from ...tensor.dispatch import apply
@@ -34,7 +35,7 @@ class _Orthogonal(Module):
         if use_trivialization:
             self.register_buffer("base", None)
 
-    def forward(self, X: Any) -> Any:
+    def forward(self, X: Tensor) -> Tensor:
         """The orthogonal matrix of a parameter."""
         is_wide = X.shape[-2] < X.shape[-1]
         X = X.transpose(-2, -1) if is_wide else X
@@ -53,7 +54,7 @@ class _Orthogonal(Module):
             Q = self.base @ Q
         return Q.transpose(-2, -1) if is_wide else Q
 
-    def right_inverse(self, Q: Any) -> Any:
+    def right_inverse(self, Q: Tensor) -> Tensor:
         """The parameter of a matrix; the first time the matrix is made orthogonal."""
         if tuple(Q.shape) != self.shape:
             raise ValueError(
@@ -144,7 +145,7 @@ def _parameter_of(array: Any) -> Any:
 
 
 def orthogonal(
-    module: Any,
+    module: Module,
     name: str = "weight",
     orthogonal_map: str | None = None,
     *,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Tensor
 from ...tape import no_grad
 from ...tensor.linalg import dot, mv
 from ..functional.normalization import normalize
@@ -27,12 +28,12 @@ class _WeightNorm(Module):
         """The weight of a length and a direction."""
         return weight_v * (weight_g / norm_except_dim(weight_v, self.dim))
 
-    def right_inverse(self, weight: Any) -> tuple[Any, Any]:
+    def right_inverse(self, weight: Tensor) -> tuple[Any, Any]:
         """Length and direction of a weight."""
         return norm_except_dim(weight, self.dim), weight
 
 
-def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Any:
     """Let a module compute a weight from a length and a direction: ``g * v / norm(v)``.
 
     The parameters are ``parametrizations.weight.original0``, the length, and ``original1``.
@@ -61,8 +62,11 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 class _SpectralNorm(Module):
     """``W / (u . W v)``."""
 
+    _u: Tensor
+    _v: Tensor
+
     def __init__(
-        self, weight: Any, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12
+        self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12
     ) -> None:
         super().__init__()
         if not -weight.ndim <= dim < weight.ndim:
@@ -93,7 +97,7 @@ class _SpectralNorm(Module):
                 self._u.copy_(normalize(mv(matrix, self._v), dim=0, eps=self.eps))
                 self._v.copy_(normalize(mv(matrix.t(), self._u), dim=0, eps=self.eps))
 
-    def forward(self, weight: Any) -> Any:
+    def forward(self, weight: Tensor) -> Tensor:
         """The weight divided by its largest singular value."""
         if weight.ndim == 1:
             return normalize(weight, dim=0, eps=self.eps)
@@ -103,13 +107,13 @@ class _SpectralNorm(Module):
         u, v = self._u.clone(), self._v.clone()
         return weight / dot(u, mv(matrix, v))
 
-    def right_inverse(self, value: Any) -> Any:
+    def right_inverse(self, value: Tensor) -> Tensor:
         """The value itself: it is taken for one that is divided already."""
         return value
 
 
 def spectral_norm(
-    module: Any,
+    module: Module,
     name: str = "weight",
     n_power_iterations: int = 1,
     eps: float = 1e-12,

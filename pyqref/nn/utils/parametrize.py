@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from ..._typing import AnyModule, Tensor
 from ...tape import no_grad
 from ...tensor.base import TensorBase
 from ..modules.container import ModuleDict, ModuleList
@@ -72,7 +73,7 @@ class ParametrizationList(ModuleList):
         What the first function takes; ``original0``, ``original1``, ... if it takes several.
     """
 
-    def __init__(self, modules: Sequence[Module], original: Any, unsafe: bool = False) -> None:
+    def __init__(self, modules: Sequence[Module], original: Tensor, unsafe: bool = False) -> None:
         if len(modules) == 0:
             raise ValueError("ParametrizationList requires one or more modules.")
         super().__init__(modules)
@@ -153,7 +154,7 @@ class ParametrizationList(ModuleList):
                 else:
                     kept.data = each.detach()
 
-    def forward(self) -> Any:
+    def forward(self) -> Tensor:
         """The tensor."""
         modules = list(self)
         value = modules[0](*self._originals())
@@ -166,7 +167,7 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, TensorBase)
 
 
-def _register(module: Module, name: str, value: Any) -> None:
+def _register(module: AnyModule, name: str, value: Any) -> None:
     if isinstance(value, Parameter):
         module.register_parameter(name, value)
     else:
@@ -217,8 +218,12 @@ def _property(module: Any, name: str) -> None:
     setattr(type(module), name, property(get, put))
 
 
+def _chains(module: AnyModule) -> Any:
+    return module.parametrizations
+
+
 def register_parametrization(
-    module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False
+    module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
 ) -> Any:
     """Let a module compute a parameter or buffer: ``weight = parametrization(original)``.
 
@@ -248,7 +253,7 @@ def register_parametrization(
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
-        chain = module.parametrizations[tensor_name]
+        chain = _chains(module)[tensor_name]
         if not unsafe:
             before = getattr(module, tensor_name)
             after = parametrization(before)
@@ -276,11 +281,11 @@ def register_parametrization(
         _own_class(module)
         module.parametrizations = ModuleDict()
     _property(module, tensor_name)
-    module.parametrizations[tensor_name] = chain
+    _chains(module)[tensor_name] = chain
     return module
 
 
-def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
+def is_parametrized(module: AnyModule, tensor_name: str | None = None) -> bool:
     """Whether a module has a parametrized tensor, or this one.
 
     Examples
@@ -295,7 +300,9 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
     return len(found) > 0 if tensor_name is None else tensor_name in found
 
 
-def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
+def remove_parametrizations(
+    module: Module, tensor_name: str, leave_parametrized: bool = True
+) -> Module:
     """Let a tensor be a plain parameter or buffer again.
 
     Parameters
@@ -318,7 +325,7 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
         raise ValueError(
             f"Module {type(module).__name__} does not have a parametrization on {tensor_name}"
         )
-    chain = module.parametrizations[tensor_name]
+    chain = _chains(module)[tensor_name]
     if chain.is_tensor:
         original = chain.original
         if leave_parametrized:
@@ -334,15 +341,15 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
             "parametrized in terms of a sequence of tensors."
         )
     delattr(type(module), tensor_name)
-    del module.parametrizations[tensor_name]
-    if len(module.parametrizations) == 0:
+    del _chains(module)[tensor_name]
+    if len(_chains(module)) == 0:
         delattr(module, "parametrizations")
         module.__class__ = type(module).__bases__[0]
     _register(module, tensor_name, original)
     return module
 
 
-def type_before_parametrizations(module: Any) -> type:
+def type_before_parametrizations(module: Module) -> type:
     """The class of a module, without what parametrizations add to it.
 
     Examples

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import Tensor
 from ...tensor.base import TensorBase, wrap
 from ...tensor.joining import cat, stack
 from .packed_sequence import PackedSequence as PackedSequence
@@ -30,7 +31,7 @@ def _lengths(lengths: Any) -> Any:
 
 
 def pack_padded_sequence(
-    input: Any, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
+    input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
 ) -> PackedSequence:
     """Take the padding out of a batch.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Module, Tensor
 from ...tape import no_grad
 from ...tensor.linalg import dot, mv
 from ...tensor.parameter import Parameter
@@ -12,7 +13,7 @@ from ..functional.normalization import normalize
 __all__ = ["remove_spectral_norm", "spectral_norm"]
 
 
-def as_matrix(weight: Any, dim: int) -> Any:
+def as_matrix(weight: Tensor, dim: int) -> Tensor:
     """The weight with ``dim`` as rows and all else as columns."""
     if dim != 0:
         weight = (
@@ -23,7 +24,7 @@ def as_matrix(weight: Any, dim: int) -> Any:
     return weight.reshape(weight.shape[0], -1)
 
 
-def default_dim(module: Any) -> int:
+def default_dim(module: Module) -> int:
     """The axis of the output channels: 1 of a transposed convolution, otherwise 0."""
     return int(any(cls.__name__.startswith("ConvTranspose") for cls in type(module).__mro__))
 
@@ -67,7 +68,7 @@ class SpectralNorm:
         self.dim = dim
         self.eps = eps
 
-    def compute_weight(self, module: Any, do_power_iteration: bool) -> Any:
+    def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
         """``W / sigma``, with ``sigma = u . W v``."""
         weight = getattr(module, f"{self.name}_orig")
         u, v = getattr(module, f"{self.name}_u"), getattr(module, f"{self.name}_v")
@@ -79,7 +80,7 @@ class SpectralNorm:
 
     @staticmethod
     def apply(
-        module: Any, name: str, n_power_iterations: int, dim: int, eps: float
+        module: Module, name: str, n_power_iterations: int, dim: int, eps: float
     ) -> SpectralNorm:
         """Give a module the original weight and two vectors."""
         for hook in module._forward_pre_hooks.values():
@@ -105,7 +106,7 @@ class SpectralNorm:
         module.register_forward_pre_hook(hook)
         return hook
 
-    def remove(self, module: Any) -> None:
+    def remove(self, module: Module) -> None:
         """Keep the weight of now."""
         with no_grad():
             weight = self.compute_weight(module, do_power_iteration=False)
@@ -115,18 +116,18 @@ class SpectralNorm:
         del module._parameters[f"{self.name}_orig"]
         module.register_parameter(self.name, Parameter(weight.detach()))
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: tuple[Any, ...]) -> None:
         weight = self.compute_weight(module, do_power_iteration=module.training)
         setattr(module, self.name, weight)
 
 
 def spectral_norm(
-    module: Any,
+    module: Module,
     name: str = "weight",
     n_power_iterations: int = 1,
     eps: float = 1e-12,
     dim: int | None = None,
-) -> Any:
+) -> Module:
     """Let a module divide a weight by its largest singular value.
 
     ``weight = W / (u . W v)`` (Miyato et al., 2018), where every call in training mode turns `u`
@@ -163,7 +164,7 @@ def spectral_norm(
     return module
 
 
-def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
+def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     """Let a weight be a plain parameter again, with its value of now.
 
     Parameters

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ..._typing import Tensor
+
 __all__ = ["functional_call"]
 
 
@@ -17,7 +19,7 @@ def functional_call(
     *,
     tie_weights: bool = True,
     strict: bool = False,
-) -> Any:
+) -> Tensor:
     """Call a module as if its parameters and buffers were others.
 
     Parameters

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._typing import Module, Tensor
 from ...tensor.parameter import Parameter
 
 __all__ = ["remove_weight_norm", "weight_norm"]
 
 
-def norm_except_dim(v: Any, dim: int | None) -> Any:
+def norm_except_dim(v: Tensor, dim: int | None) -> Tensor:
     """The Euclidean norm over all axes but one, which keep the length 1; over all for None.
 
     Examples
@@ -39,13 +40,13 @@ class WeightNorm:
         self.name = name
         self.dim = dim
 
-    def compute_weight(self, module: Any) -> Any:
+    def compute_weight(self, module: Module) -> Tensor:
         """``g * v / norm(v)``."""
         g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
         return v * (g / norm_except_dim(v, self.dim))
 
     @staticmethod
-    def apply(module: Any, name: str, dim: int | None) -> WeightNorm:
+    def apply(module: Module, name: str, dim: int | None) -> WeightNorm:
         """Split the weight of a module."""
         for hook in module._forward_pre_hooks.values():
             if isinstance(hook, WeightNorm) and hook.name == name:
@@ -64,7 +65,7 @@ class WeightNorm:
         module.register_forward_pre_hook(hook)
         return hook
 
-    def remove(self, module: Any) -> None:
+    def remove(self, module: Module) -> None:
         """Put the two together again."""
         weight = self.compute_weight(module)
         delattr(module, self.name)
@@ -72,11 +73,11 @@ class WeightNorm:
         del module._parameters[f"{self.name}_v"]
         setattr(module, self.name, Parameter(weight.detach()))
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: tuple[Any, ...]) -> None:
         setattr(module, self.name, self.compute_weight(module))
 
 
-def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
     """Let a module compute a weight from a length ``g`` and a direction ``v``.
 
     ``weight = g * v / norm(v)`` (Salimans and Kingma, 2016); the parameters are ``weight_g`` and
@@ -108,7 +109,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     return module
 
 
-def remove_weight_norm(module: Any, name: str = "weight") -> Any:
+def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     """Let a weight be a plain parameter again.
 
     Parameters

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._typing import Tensor
 from pyqref.numerics import activation
 from pyqref.tensor.arguments import as_number
 from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
@@ -21,7 +22,7 @@ __all__ = ["clamp", "leaky_relu", "relu", "relu6"]
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-def relu(qx: Any, inplace: bool = False) -> Any:
+def relu(qx: Tensor, inplace: bool = False) -> Tensor:
     r"""Rectified linear unit (equation ``eq-quantized-relu``): :math:`\max(q, z)`.
 
     Parameters
@@ -43,7 +44,7 @@ def relu(qx: Any, inplace: bool = False) -> Any:
     return _store("quantized.relu", qx, _kernels.relu(qx._array, own.zero_point), own, inplace)
 
 
-def relu6(qx: Any, inplace: bool = False) -> Any:
+def relu6(qx: Tensor, inplace: bool = False) -> Tensor:
     r"""Rectified linear unit with a ceiling (equation ``eq-quantized-relu6``).
 
     :math:`\min(\max(q, z), q(6))`; parameters as of :func:`relu`.
@@ -63,7 +64,7 @@ def relu6(qx: Any, inplace: bool = False) -> Any:
     return _store("quantized.relu6", qx, integers, own, inplace)
 
 
-def clamp(qx: Any, min: float | None = None, max: float | None = None) -> Any:
+def clamp(qx: Tensor, min: float | None = None, max: float | None = None) -> Tensor:
     r"""Clamp to real bounds (equation ``eq-quantized-clamp``).
 
     Parameters
@@ -101,12 +102,12 @@ def _bound(name: str, value: Any) -> float:
 
 
 def leaky_relu(
-    qx: Any,
+    qx: Tensor,
     negative_slope: float,
     inplace: bool = False,
     output_scale: float | None = None,
     output_zero_point: int | None = None,
-) -> Any:
+) -> Tensor:
     r"""Leaky ReLU (equation ``eq-leaky-relu``) on a grid of its own.
 
     Parameters

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._typing import Tensor
 from pyqref.backends import quantized as settings
 from pyqref.numerics import scalar
 from pyqref.tensor.arguments import described
@@ -33,7 +34,9 @@ __all__ = [
 ]
 
 
-def add(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = None) -> Any:
+def add(
+    qa: Tensor, qb: Tensor, scale: float | None = None, zero_point: int | None = None
+) -> Tensor:
     r"""Sum of two quantized tensors, on a grid of its own.
 
     Equation ``eq-quantized-add``, or ``eq-add-fixed-point`` on qnnpack.
@@ -63,7 +66,9 @@ def add(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = N
     return _add("quantized.add", qa, qb, scale, zero_point, False)
 
 
-def add_relu(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = None) -> Any:
+def add_relu(
+    qa: Tensor, qb: Tensor, scale: float | None = None, zero_point: int | None = None
+) -> Tensor:
     """:func:`add`, with no integer below the zero point of the result.
 
     Examples
@@ -78,7 +83,9 @@ def add_relu(qa: Any, qb: Any, scale: float | None = None, zero_point: int | Non
     return _add("quantized.add_relu", qa, qb, scale, zero_point, True)
 
 
-def mul(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = None) -> Any:
+def mul(
+    qa: Tensor, qb: Tensor, scale: float | None = None, zero_point: int | None = None
+) -> Tensor:
     r"""Product of two quantized tensors, element by element, on a grid of its own.
 
     Equation ``eq-quantized-mul``. Parameters and errors as of :func:`add`.
@@ -95,7 +102,9 @@ def mul(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = N
     return _mul("quantized.mul", qa, qb, scale, zero_point, False)
 
 
-def mul_relu(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = None) -> Any:
+def mul_relu(
+    qa: Tensor, qb: Tensor, scale: float | None = None, zero_point: int | None = None
+) -> Tensor:
     """:func:`mul`, with no integer below the zero point of the result.
 
     Examples
@@ -110,7 +119,7 @@ def mul_relu(qa: Any, qb: Any, scale: float | None = None, zero_point: int | Non
     return _mul("quantized.mul_relu", qa, qb, scale, zero_point, True)
 
 
-def add_scalar(qa: Any, b: Any) -> Any:
+def add_scalar(qa: Tensor, b: float) -> Tensor:
     r"""Add a number (equation ``eq-add-scalar``): moves the zero point where it can.
 
     Examples
@@ -124,7 +133,7 @@ def add_scalar(qa: Any, b: Any) -> Any:
     return _with_number("quantized.add_scalar", scalar.add_scalar, qa, b, False)
 
 
-def add_scalar_relu(qa: Any, b: Any) -> Any:
+def add_scalar_relu(qa: Tensor, b: float) -> Tensor:
     """:func:`add_scalar`, then ReLU.
 
     Examples
@@ -138,7 +147,7 @@ def add_scalar_relu(qa: Any, b: Any) -> Any:
     return _with_number("quantized.add_scalar_relu", scalar.add_scalar, qa, b, True)
 
 
-def mul_scalar(qa: Any, b: Any) -> Any:
+def mul_scalar(qa: Tensor, b: float) -> Tensor:
     r"""Multiply by a number (equation ``eq-mul-scalar``): changes the scale.
 
     Examples
@@ -152,7 +161,7 @@ def mul_scalar(qa: Any, b: Any) -> Any:
     return _with_number("quantized.mul_scalar", scalar.mul_scalar, qa, b, False)
 
 
-def mul_scalar_relu(qa: Any, b: Any) -> Any:
+def mul_scalar_relu(qa: Tensor, b: float) -> Tensor:
     """:func:`mul_scalar`, then ReLU.
 
     Examples
@@ -168,7 +177,7 @@ def mul_scalar_relu(qa: Any, b: Any) -> Any:
 
 def cat(
     qx: Sequence[Any], dim: int = 0, scale: float | None = None, zero_point: int | None = None
-) -> Any:
+) -> Tensor:
     r"""Quantized tensors one after the other along ``dim``.
 
     Equation ``eq-quantized-cat``.
@@ -201,7 +210,7 @@ def cat(
 
 def cat_relu(
     qx: Sequence[Any], dim: int = 0, scale: float | None = None, zero_point: int | None = None
-) -> Any:
+) -> Tensor:
     """:func:`cat`, with no integer below the zero point of the result.
 
     Examples

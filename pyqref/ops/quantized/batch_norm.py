@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._typing import Tensor
 from pyqref.numerics import normalization
 
 from .grid import grid_of, tensor_on
@@ -33,15 +34,15 @@ __all__ = [
 
 
 def batch_norm2d(
-    qx: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
+    qx: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    mean: Tensor,
+    var: Tensor,
     eps: float,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     r"""Batch norm with known statistics (equation ``eq-quantized-batch-norm``).
 
     Parameters
@@ -78,56 +79,56 @@ def batch_norm2d(
 
 
 def batch_norm2d_relu(
-    qx: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
+    qx: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    mean: Tensor,
+    var: Tensor,
     eps: float,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     """:func:`batch_norm2d`, with no integer below the zero point of the result."""
     arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
     return _batch_norm("batch_norm2d_relu", (4,), qx, *arguments, relu=True)
 
 
 def batch_norm3d(
-    qx: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
+    qx: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    mean: Tensor,
+    var: Tensor,
     eps: float,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     """:func:`batch_norm2d` for ``(N, C, D, H, W)``."""
     arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
     return _batch_norm("batch_norm3d", (5,), qx, *arguments)
 
 
 def batch_norm3d_relu(
-    qx: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
+    qx: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    mean: Tensor,
+    var: Tensor,
     eps: float,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     """:func:`batch_norm3d`, with no integer below the zero point of the result."""
     arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
     return _batch_norm("batch_norm3d_relu", (5,), qx, *arguments, relu=True)
 
 
 def batch_norm1d(
-    qx: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
+    qx: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    mean: Tensor | None,
+    var: Tensor | None,
     eps: float,
     output_scale: float,
     output_zero_point: int,
@@ -138,11 +139,11 @@ def batch_norm1d(
 
 
 def batch_norm1d_relu(
-    qx: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
+    qx: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    mean: Tensor | None,
+    var: Tensor | None,
     eps: float,
     output_scale: float,
     output_zero_point: int,
@@ -153,26 +154,26 @@ def batch_norm1d_relu(
 
 
 def batch_norm(
-    qx: Any,
+    qx: Tensor,
     weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
+    bias: Tensor | None,
+    mean: Tensor | None,
+    var: Tensor | None,
     eps: float,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     """:func:`batch_norm2d` for two to five dimensions."""
     arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
     return _batch_norm("batch_norm", (2, 3, 4, 5), qx, *arguments)
 
 
 def batch_norm_relu(
-    qx: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
+    qx: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    mean: Tensor | None,
+    var: Tensor | None,
     eps: float,
     output_scale: float,
     output_zero_point: int,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._typing import Ints
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import float32, qint8, quint8
 from pyqref.tensor.arguments import as_flag, as_integer, as_number, described
@@ -47,7 +48,7 @@ _LARGEST_FLOAT = float(np.finfo(np.float32).max)
 
 
 def require_quantized(
-    operation: str, tensor: Any, dtypes: Sequence[Dtype] | None = None, name: str = "input"
+    operation: str, tensor: Tensor, dtypes: Sequence[Dtype] | None = None, name: str = "input"
 ) -> None:
     """Raise unless ``tensor`` is a quantized tensor of one of ``dtypes`` (None: of any)."""
     if not isinstance(tensor, TensorBase):
@@ -64,7 +65,7 @@ def require_quantized(
 
 def require_per_tensor(
     operation: str,
-    tensor: Any,
+    tensor: Tensor,
     dtypes: Sequence[Dtype] | None = None,
     name: str = "input",
     index: int | None = None,
@@ -89,7 +90,7 @@ def require_per_tensor(
     return only
 
 
-def require_float(operation: str, tensor: Any, name: str = "input") -> None:
+def require_float(operation: str, tensor: Tensor, name: str = "input") -> None:
     """Raise unless ``tensor`` is a float32 tensor."""
     if type(tensor) is Tensor and tensor._array.dtype is _FLOAT32:
         return
@@ -105,7 +106,7 @@ def require_float(operation: str, tensor: Any, name: str = "input") -> None:
 
 
 def require_output_parameters(
-    operation: str, scale: Any, zero_point: Any, dtype: Dtype = quint8
+    operation: str, scale: float, zero_point: int, dtype: Dtype = quint8
 ) -> tuple[float, int]:
     """The output's scale and zero point as numbers.
 
@@ -119,7 +120,7 @@ def require_output_parameters(
 
 
 def output_quantizer(
-    operation: str, scale: Any, zero_point: Any, dtype: Dtype = quint8
+    operation: str, scale: float, zero_point: int, dtype: Dtype = quint8
 ) -> PerTensorQuantizer:
     """Return the result of :func:`require_output_parameters` as a quantizer of ``dtype``."""
     if type(scale) is float and type(zero_point) is int:
@@ -132,7 +133,7 @@ def output_quantizer(
     )
 
 
-def require_number(operation: str, name: str, value: Any) -> float:
+def require_number(operation: str, name: str, value: float) -> float:
     """``value`` as a float finite in float32; TypeError or ValueError if it is none."""
     number = as_number(value, f"{operation}: {name}", finite=True)
     if abs(number) > _LARGEST_FLOAT:
@@ -140,7 +141,7 @@ def require_number(operation: str, name: str, value: Any) -> float:
     return number
 
 
-def require_flag(operation: str, name: str, value: Any) -> bool:
+def require_flag(operation: str, name: str, value: bool) -> bool:
     """``value`` as True or False; TypeError with the name if it is something else."""
     return as_flag(value, f"{operation}: {name}")
 
@@ -151,12 +152,12 @@ def require_flags(operation: str, **flags: Any) -> None:
         as_flag(value, f"{operation}: {name}")
 
 
-def require_integer(operation: str, name: str, value: Any, least: int | None = None) -> int:
+def require_integer(operation: str, name: str, value: object, least: int | None = None) -> int:
     """``value`` as an int of at least ``least``; TypeError or ValueError if it is none."""
     return as_integer(value, f"{operation}: {name}", least)
 
 
-def require_axis(operation: str, name: str, value: Any, ndim: int) -> int:
+def require_axis(operation: str, name: str, value: int, ndim: int) -> int:
     """``value`` as one of ``ndim`` axes, counted from the front."""
     if type(value) is int and 0 <= value < ndim:
         return value
@@ -166,7 +167,7 @@ def require_axis(operation: str, name: str, value: Any, ndim: int) -> int:
     return axis % max(ndim, 1)
 
 
-def require_packed(operation: str, name: str, packed: Any, kind: type, prepack: str) -> None:
+def require_packed(operation: str, name: str, packed: object, kind: type, prepack: str) -> None:
     """Raise unless ``packed`` came from the function ``quantized.<prepack>``."""
     if not isinstance(packed, kind):
         raise TypeError(
@@ -181,7 +182,7 @@ def unpacked(operation: str, name: str, packed: Any, kind: type) -> Any:
     return packed.unpack()
 
 
-def require_weight(operation: str, weight: Any, ndim: int, axis: int = 0) -> None:
+def require_weight(operation: str, weight: Tensor, ndim: int, axis: int = 0) -> None:
     """Raise unless ``weight`` is a qint8 tensor, per tensor or per channel along ``axis``."""
     require_quantized(operation, weight, (qint8,), "weight")
     if weight.dim() != ndim:
@@ -199,7 +200,7 @@ def require_weight(operation: str, weight: Any, ndim: int, axis: int = 0) -> Non
         )
 
 
-def require_bias(operation: str, bias: Any, length: int) -> None:
+def require_bias(operation: str, bias: Tensor | None, length: int) -> None:
     """Raise unless ``bias`` is None or a float32 tensor of ``length`` elements."""
     if bias is None:
         return
@@ -213,7 +214,7 @@ def require_bias(operation: str, bias: Any, length: int) -> None:
 
 def padding_pairs(
     operation: str,
-    padding: Any,
+    padding: Ints | str,
     kernel: tuple[int, ...],
     stride: tuple[int, ...],
     dilation: tuple[int, ...],

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import Tensor
 from pyqref.backends import quantized as settings
 from pyqref.tensor.base import wrap
 
@@ -27,12 +28,12 @@ __all__ = [
 ]
 
 
-def conv1d_dynamic(qx: Any, packed_weight: PackedConv, reduce_range: bool = False) -> Any:
+def conv1d_dynamic(qx: Tensor, packed_weight: PackedConv, reduce_range: bool = False) -> Tensor:
     """As :func:`conv2d_dynamic`, along one dimension."""
     return _dynamic("conv1d_dynamic", 1, False, qx, packed_weight, reduce_range)
 
 
-def conv2d_dynamic(qx: Any, packed_weight: PackedConv, reduce_range: bool = False) -> Any:
+def conv2d_dynamic(qx: Tensor, packed_weight: PackedConv, reduce_range: bool = False) -> Tensor:
     r"""2-D convolution of a float input with a quantized weight.
 
     Equation ``eq-conv-dynamic``:
@@ -73,28 +74,28 @@ def conv2d_dynamic(qx: Any, packed_weight: PackedConv, reduce_range: bool = Fals
     return _dynamic("conv2d_dynamic", 2, False, qx, packed_weight, reduce_range)
 
 
-def conv3d_dynamic(qx: Any, packed_weight: PackedConv, reduce_range: bool = False) -> Any:
+def conv3d_dynamic(qx: Tensor, packed_weight: PackedConv, reduce_range: bool = False) -> Tensor:
     """As :func:`conv2d_dynamic`, along three dimensions."""
     return _dynamic("conv3d_dynamic", 3, False, qx, packed_weight, reduce_range)
 
 
 def conv_transpose1d_dynamic(
-    qx: Any, packed_weight: PackedConvTranspose, reduce_range: bool = False
-) -> Any:
+    qx: Tensor, packed_weight: PackedConvTranspose, reduce_range: bool = False
+) -> Tensor:
     """As :func:`conv1d_dynamic`, transposed."""
     return _dynamic("conv_transpose1d_dynamic", 1, True, qx, packed_weight, reduce_range)
 
 
 def conv_transpose2d_dynamic(
-    qx: Any, packed_weight: PackedConvTranspose, reduce_range: bool = False
-) -> Any:
+    qx: Tensor, packed_weight: PackedConvTranspose, reduce_range: bool = False
+) -> Tensor:
     """As :func:`conv2d_dynamic`, transposed."""
     return _dynamic("conv_transpose2d_dynamic", 2, True, qx, packed_weight, reduce_range)
 
 
 def conv_transpose3d_dynamic(
-    qx: Any, packed_weight: PackedConvTranspose, reduce_range: bool = False
-) -> Any:
+    qx: Tensor, packed_weight: PackedConvTranspose, reduce_range: bool = False
+) -> Tensor:
     """As :func:`conv3d_dynamic`, transposed."""
     return _dynamic("conv_transpose3d_dynamic", 3, True, qx, packed_weight, reduce_range)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from .checks import require_packed
 from .packed_conv import PackedConv
@@ -43,340 +44,86 @@ def _packed(operation: str, packed: Any) -> PackedConv:
     return found
 
 
-def conv2d_stride(packed_weights: PackedConv) -> list[int]:
-    """The stride, one number for each dimension.
+Numbers: TypeAlias = Callable[[PackedConv], list[int]]
+Number: TypeAlias = Callable[[PackedConv], int]
+
+#: Of each question: what it asks, the options of the example, and one number of the answer.
+_QUESTIONS = {
+    "stride": ("The stride, one number for each dimension.", ", stride=2", 2),
+    "padding": ("The padding, one number for each dimension.", ", padding=1", 1),
+    "output_padding": (
+        "The output padding, one number for each dimension.",
+        ", stride=2, output_padding=1",
+        1,
+    ),
+    "dilation": ("The dilation, one number for each dimension.", ", dilation=2", 2),
+    "groups": ("The number of groups.", ", groups=2", 2),
+    "transpose": ("Whether the convolution is transposed, 0 or 1.", "", 1),
+}
+
+_DOCUMENTATION = """{summary}
 
     Examples
     --------
     >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv2d_prepack(w, None, stride=2)
-    >>> pyqref.ops.quantized.conv2d_stride(packed)
-    [2, 2]
+    >>> w = pyqref.quantize_per_tensor(pyqref.ones({shape}), 1.0, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.{convolution}_prepack(w, None{options})
+    >>> pyqref.ops.quantized.{name}(packed)
+    {answer}
     """
-    return list(_packed("conv2d_stride", packed_weights).stride)
 
 
-def conv2d_padding(packed_weights: PackedConv) -> list[int]:
-    """The padding, one number for each dimension.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv2d_prepack(w, None, padding=1)
-    >>> pyqref.ops.quantized.conv2d_padding(packed)
-    [1, 1]
-    """
-    return list(_packed("conv2d_padding", packed_weights).padding)
-
-
-def conv2d_output_padding(packed_weights: PackedConv) -> list[int]:
-    """The output padding, one number for each dimension.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv2d_prepack(w, None)
-    >>> pyqref.ops.quantized.conv2d_output_padding(packed)
-    [0, 0]
-    """
-    return list(_packed("conv2d_output_padding", packed_weights).output_padding)
-
-
-def conv2d_dilation(packed_weights: PackedConv) -> list[int]:
-    """The dilation, one number for each dimension.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv2d_prepack(w, None, dilation=2)
-    >>> pyqref.ops.quantized.conv2d_dilation(packed)
-    [2, 2]
-    """
-    return list(_packed("conv2d_dilation", packed_weights).dilation)
-
-
-def conv2d_groups(packed_weights: PackedConv) -> int:
-    """The number of groups.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(2, 1, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv2d_prepack(w, None, groups=2)
-    >>> pyqref.ops.quantized.conv2d_groups(packed)
-    2
-    """
-    return _packed("conv2d_groups", packed_weights).groups
-
-
-def conv2d_transpose(packed_weights: PackedConv) -> int:
-    """Whether the convolution is transposed, 0 or 1.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv2d_prepack(w, None)
-    >>> pyqref.ops.quantized.conv2d_transpose(packed)
-    0
-    """
-    return int(_packed("conv2d_transpose", packed_weights).transposed)
-
-
-def conv3d_stride(packed_weights: PackedConv) -> list[int]:
-    """The stride, one number for each dimension.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv3d_prepack(w, None, stride=2)
-    >>> pyqref.ops.quantized.conv3d_stride(packed)
-    [2, 2, 2]
-    """
-    return list(_packed("conv3d_stride", packed_weights).stride)
-
-
-def conv3d_padding(packed_weights: PackedConv) -> list[int]:
-    """The padding, one number for each dimension.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv3d_prepack(w, None, padding=1)
-    >>> pyqref.ops.quantized.conv3d_padding(packed)
-    [1, 1, 1]
-    """
-    return list(_packed("conv3d_padding", packed_weights).padding)
-
-
-def conv3d_output_padding(packed_weights: PackedConv) -> list[int]:
-    """The output padding, one number for each dimension.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv3d_prepack(w, None)
-    >>> pyqref.ops.quantized.conv3d_output_padding(packed)
-    [0, 0, 0]
-    """
-    return list(_packed("conv3d_output_padding", packed_weights).output_padding)
-
-
-def conv3d_dilation(packed_weights: PackedConv) -> list[int]:
-    """The dilation, one number for each dimension.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv3d_prepack(w, None, dilation=2)
-    >>> pyqref.ops.quantized.conv3d_dilation(packed)
-    [2, 2, 2]
-    """
-    return list(_packed("conv3d_dilation", packed_weights).dilation)
-
-
-def conv3d_groups(packed_weights: PackedConv) -> int:
-    """The number of groups.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(2, 1, 3, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv3d_prepack(w, None, groups=2)
-    >>> pyqref.ops.quantized.conv3d_groups(packed)
-    2
-    """
-    return _packed("conv3d_groups", packed_weights).groups
-
-
-def conv3d_transpose(packed_weights: PackedConv) -> int:
-    """Whether the convolution is transposed, 0 or 1.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv3d_prepack(w, None)
-    >>> pyqref.ops.quantized.conv3d_transpose(packed)
-    0
-    """
-    return int(_packed("conv3d_transpose", packed_weights).transposed)
-
-
-def conv_transpose2d_stride(packed_weights: PackedConv) -> list[int]:
-    """The stride, one number for each dimension.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv_transpose2d_prepack(w, None, stride=2)
-    >>> pyqref.ops.quantized.conv_transpose2d_stride(packed)
-    [2, 2]
-    """
-    return list(_packed("conv_transpose2d_stride", packed_weights).stride)
-
-
-def conv_transpose2d_padding(packed_weights: PackedConv) -> list[int]:
-    """The padding, one number for each dimension.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv_transpose2d_prepack(w, None, padding=1)
-    >>> pyqref.ops.quantized.conv_transpose2d_padding(packed)
-    [1, 1]
-    """
-    return list(_packed("conv_transpose2d_padding", packed_weights).padding)
-
-
-def conv_transpose2d_output_padding(packed_weights: PackedConv) -> list[int]:
-    """The output padding, one number for each dimension.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv_transpose2d_prepack(w, None, stride=2, output_padding=1)
-    >>> pyqref.ops.quantized.conv_transpose2d_output_padding(packed)
-    [1, 1]
-    """
-    return list(_packed("conv_transpose2d_output_padding", packed_weights).output_padding)
-
-
-def conv_transpose2d_dilation(packed_weights: PackedConv) -> list[int]:
-    """The dilation, one number for each dimension.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv_transpose2d_prepack(w, None, dilation=2)
-    >>> pyqref.ops.quantized.conv_transpose2d_dilation(packed)
-    [2, 2]
-    """
-    return list(_packed("conv_transpose2d_dilation", packed_weights).dilation)
-
-
-def conv_transpose2d_groups(packed_weights: PackedConv) -> int:
-    """The number of groups.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(2, 1, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv_transpose2d_prepack(w, None, groups=2)
-    >>> pyqref.ops.quantized.conv_transpose2d_groups(packed)
-    2
-    """
-    return _packed("conv_transpose2d_groups", packed_weights).groups
-
-
-def conv_transpose2d_transpose(packed_weights: PackedConv) -> int:
-    """Whether the convolution is transposed, 0 or 1.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv_transpose2d_prepack(w, None)
-    >>> pyqref.ops.quantized.conv_transpose2d_transpose(packed)
-    1
-    """
-    return int(_packed("conv_transpose2d_transpose", packed_weights).transposed)
-
-
-def conv_transpose3d_stride(packed_weights: PackedConv) -> list[int]:
-    """The stride, one number for each dimension.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv_transpose3d_prepack(w, None, stride=2)
-    >>> pyqref.ops.quantized.conv_transpose3d_stride(packed)
-    [2, 2, 2]
-    """
-    return list(_packed("conv_transpose3d_stride", packed_weights).stride)
-
-
-def conv_transpose3d_padding(packed_weights: PackedConv) -> list[int]:
-    """The padding, one number for each dimension.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv_transpose3d_prepack(w, None, padding=1)
-    >>> pyqref.ops.quantized.conv_transpose3d_padding(packed)
-    [1, 1, 1]
-    """
-    return list(_packed("conv_transpose3d_padding", packed_weights).padding)
-
-
-def conv_transpose3d_output_padding(packed_weights: PackedConv) -> list[int]:
-    """The output padding, one number for each dimension.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv_transpose3d_prepack(w, None, stride=2, output_padding=1)
-    >>> pyqref.ops.quantized.conv_transpose3d_output_padding(packed)
-    [1, 1, 1]
-    """
-    return list(_packed("conv_transpose3d_output_padding", packed_weights).output_padding)
-
-
-def conv_transpose3d_dilation(packed_weights: PackedConv) -> list[int]:
-    """The dilation, one number for each dimension.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv_transpose3d_prepack(w, None, dilation=2)
-    >>> pyqref.ops.quantized.conv_transpose3d_dilation(packed)
-    [2, 2, 2]
-    """
-    return list(_packed("conv_transpose3d_dilation", packed_weights).dilation)
-
-
-def conv_transpose3d_groups(packed_weights: PackedConv) -> int:
-    """The number of groups.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(2, 1, 3, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv_transpose3d_prepack(w, None, groups=2)
-    >>> pyqref.ops.quantized.conv_transpose3d_groups(packed)
-    2
-    """
-    return _packed("conv_transpose3d_groups", packed_weights).groups
-
-
-def conv_transpose3d_transpose(packed_weights: PackedConv) -> int:
-    """Whether the convolution is transposed, 0 or 1.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3, 3), 1.0, 0, pyqref.qint8)
-    >>> packed = pyqref.ops.quantized.conv_transpose3d_prepack(w, None)
-    >>> pyqref.ops.quantized.conv_transpose3d_transpose(packed)
-    1
-    """
-    return int(_packed("conv_transpose3d_transpose", packed_weights).transposed)
+def _query(convolution: str, question: str) -> Any:
+    """The function that asks a packed convolution one of the questions, with its documentation."""
+    name = f"{convolution}_{question}"
+    attribute = "transposed" if question == "transpose" else question
+    is_whole = question in ("groups", "transpose")
+
+    def query(packed_weights: PackedConv) -> Any:
+        answer = getattr(_packed(name, packed_weights), attribute)
+        return int(answer) if is_whole else list(answer)
+
+    summary, options, answer = _QUESTIONS[question]
+    dimensions, is_transposed = int(convolution[-2]), "transpose" in convolution
+    if not is_transposed and question in ("output_padding", "transpose"):
+        options, answer = "", 0
+    query.__name__ = query.__qualname__ = name
+    query.__annotations__["return"] = "int" if is_whole else "list[int]"
+    query.__doc__ = _DOCUMENTATION.format(
+        summary=summary,
+        shape=", ".join(["2", "1"] + ["3"] * dimensions),
+        convolution=convolution,
+        options=options,
+        name=name,
+        answer=answer if is_whole else [answer] * dimensions,
+    )
+    return query
+
+
+conv2d_stride: Numbers = _query("conv2d", "stride")
+conv2d_padding: Numbers = _query("conv2d", "padding")
+conv2d_output_padding: Numbers = _query("conv2d", "output_padding")
+conv2d_dilation: Numbers = _query("conv2d", "dilation")
+conv2d_groups: Number = _query("conv2d", "groups")
+conv2d_transpose: Number = _query("conv2d", "transpose")
+conv3d_stride: Numbers = _query("conv3d", "stride")
+conv3d_padding: Numbers = _query("conv3d", "padding")
+conv3d_output_padding: Numbers = _query("conv3d", "output_padding")
+conv3d_dilation: Numbers = _query("conv3d", "dilation")
+conv3d_groups: Number = _query("conv3d", "groups")
+conv3d_transpose: Number = _query("conv3d", "transpose")
+conv_transpose2d_stride: Numbers = _query("conv_transpose2d", "stride")
+conv_transpose2d_padding: Numbers = _query("conv_transpose2d", "padding")
+conv_transpose2d_output_padding: Numbers = _query("conv_transpose2d", "output_padding")
+conv_transpose2d_dilation: Numbers = _query("conv_transpose2d", "dilation")
+conv_transpose2d_groups: Number = _query("conv_transpose2d", "groups")
+conv_transpose2d_transpose: Number = _query("conv_transpose2d", "transpose")
+conv_transpose3d_stride: Numbers = _query("conv_transpose3d", "stride")
+conv_transpose3d_padding: Numbers = _query("conv_transpose3d", "padding")
+conv_transpose3d_output_padding: Numbers = _query("conv_transpose3d", "output_padding")
+conv_transpose3d_dilation: Numbers = _query("conv_transpose3d", "dilation")
+conv_transpose3d_groups: Number = _query("conv_transpose3d", "groups")
+conv_transpose3d_transpose: Number = _query("conv_transpose3d", "transpose")
 
 
 def conv2d_unpack_sizes(packed_weights: PackedConv) -> tuple[Any, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from pyqref._typing import Tensor
 from pyqref.backends import quantized as settings
 from pyqref.dtypes import quint8
 from pyqref.tensor.arguments import described
@@ -31,14 +32,14 @@ _SHAPES = {1: "(N, C, L)", 2: "(N, C, H, W)", 3: "(N, C, D, H, W)"}
 def convolve(
     name: str,
     spatial: int,
-    x: Any,
+    x: Tensor,
     packed: PackedConv,
     scale: float,
     zero_point: int,
     *,
     relu: bool = False,
     transposed: bool = False,
-) -> Any:
+) -> Tensor:
     """The quantized output of one convolution, transposed or not.
 
     Arguments are checked, and the kernel is told of them, unless all of them are as in the last
@@ -68,7 +69,9 @@ def convolve(
     return make_quantized(run(x._array), out)
 
 
-def convolve_real(name: str, x: Any, packed: PackedConv, scale: float, zero_point: int) -> Any:
+def convolve_real(
+    name: str, x: Tensor, packed: PackedConv, scale: float, zero_point: int
+) -> Tensor:
     """The real output of a convolution of a checked real input, both on one grid."""
     call = packed.call(name, x._array.shape, scale, zero_point)
     last = packed.prepared
@@ -92,14 +95,14 @@ def require_packed_conv(name: str, packed: Any, spatial: int, transposed: bool) 
         )
 
 
-def require_groups(name: str, groups: Any, channels: int, what: str) -> None:
+def require_groups(name: str, groups: int, channels: int, what: str) -> None:
     """Raise unless ``groups`` is a positive divisor of ``channels``."""
     groups = require_integer(name, "groups", groups)
     if groups < 1 or channels % groups:
         raise ValueError(f"{name}: groups must divide the {channels} {what}, got {groups}")
 
 
-def require_conv_input(name: str, x: Any, packed: PackedConv) -> None:
+def require_conv_input(name: str, x: Tensor, packed: PackedConv) -> None:
     """Raise unless the input has the channels of the weight and is as large as the kernel."""
     shape = x._array.shape
     if len(shape) != packed.spatial + 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import Ints, Tensor
 from pyqref.backends import quantized as settings
 
 from .checks import require_bias, require_weight, tuple_of, unpacked
@@ -24,12 +25,12 @@ __all__ = [
 
 
 def conv_transpose1d_prepack(
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    dilation: Any = 1,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
 ) -> PackedConvTranspose:
     """Pack a weight ``(C, N / groups, K)``, like :func:`conv_transpose2d_prepack`."""
@@ -37,12 +38,12 @@ def conv_transpose1d_prepack(
 
 
 def conv_transpose2d_prepack(
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    dilation: Any = 1,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
 ) -> PackedConvTranspose:
     """Make a weight ready for :func:`conv_transpose2d`, on the engine that is set now.
@@ -78,12 +79,12 @@ def conv_transpose2d_prepack(
 
 
 def conv_transpose3d_prepack(
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    dilation: Any = 1,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
 ) -> PackedConvTranspose:
     """Pack a weight ``(C, N / groups, kD, kH, kW)``, like :func:`conv_transpose2d_prepack`."""
@@ -136,8 +137,8 @@ def conv_transpose3d_unpack(packed_weights: PackedConvTranspose) -> tuple[Any, A
 
 
 def conv_transpose1d(
-    qx: Any, packed_weight: PackedConvTranspose, output_scale: float, output_zero_point: int
-) -> Any:
+    qx: Tensor, packed_weight: PackedConvTranspose, output_scale: float, output_zero_point: int
+) -> Tensor:
     """As :func:`conv_transpose2d`, along one dimension.
 
     Examples
@@ -162,8 +163,8 @@ def conv_transpose1d(
 
 
 def conv_transpose2d(
-    qx: Any, packed_weight: PackedConvTranspose, output_scale: float, output_zero_point: int
-) -> Any:
+    qx: Tensor, packed_weight: PackedConvTranspose, output_scale: float, output_zero_point: int
+) -> Tensor:
     r"""Quantized 2-D transposed convolution.
 
     Equations ``eq-conv-transpose-accumulator`` and ``eq-requantize``.
@@ -207,8 +208,8 @@ def conv_transpose2d(
 
 
 def conv_transpose3d(
-    qx: Any, packed_weight: PackedConvTranspose, output_scale: float, output_zero_point: int
-) -> Any:
+    qx: Tensor, packed_weight: PackedConvTranspose, output_scale: float, output_zero_point: int
+) -> Tensor:
     """As :func:`conv_transpose2d`, along three dimensions.
 
     Examples

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import Ints, Tensor
+
 from .checks import (
     padding_pairs,
     require_bias,
@@ -31,11 +33,11 @@ __all__ = [
 
 
 def conv1d_prepack(
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
 ) -> PackedConv:
     """Pack a weight ``(N, C / groups, K)``, like :func:`conv2d_prepack`.
@@ -54,11 +56,11 @@ def conv1d_prepack(
 
 
 def conv2d_prepack(
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
 ) -> PackedConv:
     """Make a weight ready for :func:`conv2d`, on the engine that is set now.
@@ -89,11 +91,11 @@ def conv2d_prepack(
 
 
 def conv3d_prepack(
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
 ) -> PackedConv:
     """Pack a weight ``(N, C / groups, kD, kH, kW)``, like :func:`conv2d_prepack`.
@@ -156,7 +158,9 @@ def conv3d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
     return _unpack("conv3d_unpack", packed_weights)
 
 
-def conv1d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int) -> Any:
+def conv1d(
+    qx: Tensor, packed_weight: PackedConv, output_scale: float, output_zero_point: int
+) -> Tensor:
     """As :func:`conv2d`, along one dimension.
 
     Examples
@@ -173,8 +177,8 @@ def conv1d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_
 
 
 def conv1d_relu(
-    qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int
-) -> Any:
+    qx: Tensor, packed_weight: PackedConv, output_scale: float, output_zero_point: int
+) -> Tensor:
     """:func:`conv1d`, with no integer below the zero point of the output.
 
     Examples
@@ -192,7 +196,9 @@ def conv1d_relu(
     )
 
 
-def conv2d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int) -> Any:
+def conv2d(
+    qx: Tensor, packed_weight: PackedConv, output_scale: float, output_zero_point: int
+) -> Tensor:
     r"""Quantized 2-D convolution.
 
     Equations ``eq-conv-accumulator`` and ``eq-requantize``.
@@ -228,8 +234,8 @@ def conv2d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_
 
 
 def conv2d_relu(
-    qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int
-) -> Any:
+    qx: Tensor, packed_weight: PackedConv, output_scale: float, output_zero_point: int
+) -> Tensor:
     """:func:`conv2d`, with no integer below the zero point of the output.
 
     Examples
@@ -247,7 +253,9 @@ def conv2d_relu(
     )
 
 
-def conv3d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int) -> Any:
+def conv3d(
+    qx: Tensor, packed_weight: PackedConv, output_scale: float, output_zero_point: int
+) -> Tensor:
     """As :func:`conv2d`, along three dimensions.
 
     Examples
@@ -264,8 +272,8 @@ def conv3d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_
 
 
 def conv3d_relu(
-    qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int
-) -> Any:
+    qx: Tensor, packed_weight: PackedConv, output_scale: float, output_zero_point: int
+) -> Tensor:
     """:func:`conv3d`, with no integer below the zero point of the output.
 
     Examples

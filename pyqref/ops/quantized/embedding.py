@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._typing import Tensor
 from pyqref.dtypes import int32, int64, per_channel_affine_float_qparams, quint4x2, quint8
 from pyqref.numerics import embedding
 from pyqref.tensor.arguments import described
@@ -38,7 +39,7 @@ class PackedEmbedding:
         uint8 ``(R, D)`` and float32 ``(R,)``, equation ``eq-embedding-row``.
     """
 
-    def __init__(self, weight: Any) -> None:
+    def __init__(self, weight: Tensor) -> None:
         self.weight = weight
         self.bits = 4 if weight.dtype is quint4x2 else 8
         self.integers = weight._array
@@ -53,12 +54,12 @@ class PackedEmbedding:
         """The integers of each row, its scale and its offset."""
         return self.integers, self.scales, self.offsets
 
-    def unpack(self) -> Any:
+    def unpack(self) -> Tensor:
         """The quantized tensor that was packed."""
         return self.weight
 
 
-def embedding_bag_prepack(weight: Any) -> PackedEmbedding:
+def embedding_bag_prepack(weight: Tensor) -> PackedEmbedding:
     """Make a quantized table ready for the look-ups.
 
     Parameters
@@ -92,7 +93,7 @@ def embedding_bag_prepack(weight: Any) -> PackedEmbedding:
     return PackedEmbedding(weight)
 
 
-def embedding_bag_unpack(W_prepack: PackedEmbedding) -> Any:
+def embedding_bag_unpack(W_prepack: PackedEmbedding) -> Tensor:
     """The quantized table that was packed.
 
     Examples
@@ -107,7 +108,9 @@ def embedding_bag_unpack(W_prepack: PackedEmbedding) -> Any:
     return unpacked("quantized.embedding_bag_unpack", "W_prepack", W_prepack, PackedEmbedding)
 
 
-def embedding_byte(weight: PackedEmbedding, indices: Any, pruned_weights: bool = False) -> Any:
+def embedding_byte(
+    weight: PackedEmbedding, indices: Tensor, pruned_weights: bool = False
+) -> Tensor:
     r"""Rows of a table of bytes (equation ``eq-embedding-lookup``).
 
     Parameters
@@ -140,7 +143,7 @@ def embedding_byte(weight: PackedEmbedding, indices: Any, pruned_weights: bool =
     return _lookup("quantized.embedding_byte", 8, weight, indices, pruned_weights)
 
 
-def embedding_4bit(weight: PackedEmbedding, indices: Any, pruned_weights: bool = False) -> Any:
+def embedding_4bit(weight: PackedEmbedding, indices: Tensor, pruned_weights: bool = False) -> Any:
     """As :func:`embedding_byte`, of quint4x2: two elements in a byte."""
     return _lookup("quantized.embedding_4bit", 4, weight, indices, pruned_weights)
 
@@ -154,7 +157,7 @@ def require_table(name: str, weight: Any, bits: int) -> PackedEmbedding:
     return weight
 
 
-def require_indices(name: str, label: str, tensor: Any, count: int, low: int = 0) -> np.ndarray:
+def require_indices(name: str, label: str, tensor: Tensor, count: int, low: int = 0) -> np.ndarray:
     """The array of a tensor of integers in ``[low, count - 1]``."""
     if not isinstance(tensor, TensorBase):
         raise TypeError(f"{name}: {label} must be a tensor, got {described(tensor)}")

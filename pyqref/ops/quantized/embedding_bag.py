@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._typing import Tensor
 from pyqref.dtypes import uint8
 from pyqref.numerics import embedding
 from pyqref.tensor.arguments import described
@@ -32,15 +33,15 @@ Rows: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def embedding_bag_byte(
     weight: PackedEmbedding,
-    indices: Any,
-    offsets: Any = None,
+    indices: Tensor,
+    offsets: Tensor | None = None,
     scale_grad_by_freq: bool = False,
     mode: int = 0,
     pruned_weights: bool = False,
     per_sample_weights: Any = None,
     compressed_indices_mapping: Any = None,
     include_last_offset: bool = False,
-) -> Any:
+) -> Tensor:
     r"""Sums of rows of a table of bytes (equation ``eq-embedding-bag``).
 
     Parameters
@@ -101,14 +102,14 @@ def embedding_bag_4bit(
 
 
 def embedding_bag_byte_rowwise_offsets(
-    weight: Any,
-    indices: Any,
-    offsets: Any = None,
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor | None = None,
     scale_grad_by_freq: bool = False,
     mode: int = 0,
     pruned_weights: bool = False,
-    per_sample_weights: Any = None,
-    compressed_indices_mapping: Any = None,
+    per_sample_weights: Tensor | None = None,
+    compressed_indices_mapping: Tensor | None = None,
     include_last_offset: bool = False,
 ) -> Any:
     """Form of :func:`embedding_bag_byte` for results of ``embedding_bag_byte_prepack``."""
@@ -119,14 +120,14 @@ def embedding_bag_byte_rowwise_offsets(
 
 
 def embedding_bag_4bit_rowwise_offsets(
-    weight: Any,
-    indices: Any,
-    offsets: Any = None,
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor | None = None,
     scale_grad_by_freq: bool = False,
     mode: int = 0,
     pruned_weights: bool = False,
-    per_sample_weights: Any = None,
-    compressed_indices_mapping: Any = None,
+    per_sample_weights: Tensor | None = None,
+    compressed_indices_mapping: Tensor | None = None,
     include_last_offset: bool = False,
 ) -> Any:
     """Form of :func:`embedding_bag_byte` for results of ``embedding_bag_4bit_prepack``."""
@@ -137,14 +138,14 @@ def embedding_bag_4bit_rowwise_offsets(
 
 
 def embedding_bag_2bit_rowwise_offsets(
-    weight: Any,
-    indices: Any,
-    offsets: Any = None,
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor | None = None,
     scale_grad_by_freq: bool = False,
     mode: int = 0,
     pruned_weights: bool = False,
-    per_sample_weights: Any = None,
-    compressed_indices_mapping: Any = None,
+    per_sample_weights: Tensor | None = None,
+    compressed_indices_mapping: Tensor | None = None,
     include_last_offset: bool = False,
 ) -> Any:
     """Form of :func:`embedding_bag_byte` for results of ``embedding_bag_2bit_prepack``."""
@@ -154,13 +155,13 @@ def embedding_bag_2bit_rowwise_offsets(
     return _bag(name, table, *given, compressed_indices_mapping, include_last_offset)
 
 
-def bag_lengths(indices: Any, offsets: Any, include_last_offset: bool = False) -> Any:
+def bag_lengths(indices: Tensor, offsets: Tensor | None, include_last_offset: bool = False) -> Any:
     """How many indices each bag has, float32 ``(B,)``; arguments as of the look-ups."""
     starts, ends = bag_limits("bag_lengths", indices._array, offsets, include_last_offset)
     return wrap((ends - starts).astype(np.float32))
 
 
-def rows_of(name: str, packed: Any, bits: int) -> Rows:
+def rows_of(name: str, packed: Tensor, bits: int) -> Rows:
     """Integers ``(R, D)``, scales and offsets of rows of bytes that end in both of these."""
     table = _PackedRows(name, packed, bits)
     return _unpacked(table.array, table.bits)
@@ -263,7 +264,7 @@ def _bag(
 
 
 def bag_limits(
-    name: str, indices: np.ndarray, offsets: Any, include_last: bool
+    name: str, indices: np.ndarray, offsets: Tensor | None, include_last: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Where each bag begins and ends."""
     if indices.ndim == 2:

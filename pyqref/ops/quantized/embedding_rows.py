@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._typing import Tensor
 from pyqref.numerics import embedding
 from pyqref.tensor.base import wrap
 
@@ -34,7 +35,7 @@ __all__ = [
 MOST_BINS = 1 << 16
 
 
-def embedding_bag_byte_prepack(weight: Any) -> Any:
+def embedding_bag_byte_prepack(weight: Tensor) -> Tensor:
     r"""Quantize each row to bytes over its own range (equation ``eq-embedding-rows-byte``).
 
     Parameters
@@ -56,7 +57,9 @@ def embedding_bag_byte_prepack(weight: Any) -> Any:
     return _prepack("quantized.embedding_bag_byte_prepack", weight, 8)
 
 
-def embedding_bag_byte_prepack_with_rowwise_min_max(weight: Any, rowwise_min_max: Any) -> Any:
+def embedding_bag_byte_prepack_with_rowwise_min_max(
+    weight: Tensor, rowwise_min_max: Tensor
+) -> Tensor:
     """As :func:`embedding_bag_byte_prepack`, over given ranges: float32 ``(R, 2)``.
 
     Examples
@@ -71,7 +74,7 @@ def embedding_bag_byte_prepack_with_rowwise_min_max(weight: Any, rowwise_min_max
     return _prepack(name, weight, 8, rowwise_min_max)
 
 
-def embedding_bag_byte_unpack(weight: Any) -> Any:
+def embedding_bag_byte_unpack(weight: Tensor) -> Tensor:
     """The float table ``(R, D)`` for which the rows stand (``eq-embedding-lookup``).
 
     Examples
@@ -86,8 +89,8 @@ def embedding_bag_byte_unpack(weight: Any) -> Any:
 
 
 def embedding_bag_4bit_prepack(
-    weight: Any, optimized_qparams: bool = False, nbins: int = 200, ratio: float = 0.16
-) -> Any:
+    weight: Tensor, optimized_qparams: bool = False, nbins: int = 200, ratio: float = 0.16
+) -> Tensor:
     r"""Quantize each row to 4 bits over its own range (equation ``eq-embedding-rows-narrow``).
 
     Parameters
@@ -117,8 +120,8 @@ def embedding_bag_4bit_prepack(
 
 
 def embedding_bag_4bit_prepack_with_rowwise_min_max(
-    weight: Any,
-    rowwise_min_max: Any,
+    weight: Tensor,
+    rowwise_min_max: object,
     optimized_qparams: bool = False,
     nbins: int = 200,
     ratio: float = 0.16,
@@ -128,7 +131,7 @@ def embedding_bag_4bit_prepack_with_rowwise_min_max(
     return _prepack(name, weight, 4, rowwise_min_max, optimized_qparams, nbins, ratio)
 
 
-def embedding_bag_4bit_unpack(weight: Any) -> Any:
+def embedding_bag_4bit_unpack(weight: Tensor) -> Tensor:
     """The float table for which the rows stand (``eq-embedding-lookup``).
 
     Examples
@@ -144,16 +147,16 @@ def embedding_bag_4bit_unpack(weight: Any) -> Any:
 
 
 def embedding_bag_2bit_prepack(
-    weight: Any, optimized_qparams: bool = False, nbins: int = 200, ratio: float = 0.16
-) -> Any:
+    weight: Tensor, optimized_qparams: bool = False, nbins: int = 200, ratio: float = 0.16
+) -> Tensor:
     """As :func:`embedding_bag_4bit_prepack`, four elements in a byte."""
     options = (optimized_qparams, nbins, ratio)
     return _prepack("quantized.embedding_bag_2bit_prepack", weight, 2, None, *options)
 
 
 def embedding_bag_2bit_prepack_with_rowwise_min_max(
-    weight: Any,
-    rowwise_min_max: Any,
+    weight: Tensor,
+    rowwise_min_max: object,
     optimized_qparams: bool = False,
     nbins: int = 200,
     ratio: float = 0.16,
@@ -163,7 +166,7 @@ def embedding_bag_2bit_prepack_with_rowwise_min_max(
     return _prepack(name, weight, 2, rowwise_min_max, optimized_qparams, nbins, ratio)
 
 
-def embedding_bag_2bit_unpack(weight: Any) -> Any:
+def embedding_bag_2bit_unpack(weight: Tensor) -> Tensor:
     """The float table for which the rows stand (``eq-embedding-lookup``).
 
     Examples

@@ -13,6 +13,7 @@ import numpy as np
 
 from pyqref import _kernels
 from pyqref._kernels.parts import parts
+from pyqref._typing import Tensor
 from pyqref.dtypes import qint8, quint8
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.fused_function import leaky
@@ -42,12 +43,12 @@ _PART = 1 << 15
 
 
 def linear_leaky_relu(
-    X: Any,
+    X: Tensor,
     W_prepack: PackedLinear,
     Y_scale_i: float,
     Y_zero_point_i: int,
     negative_slope: float = 0.01,
-) -> Any:
+) -> Tensor:
     r"""Quantized linear layer and leaky ReLU in one.
 
     Equation ``eq-requantize-function`` with :math:`g(v) = v` where v > 0, else
@@ -75,7 +76,9 @@ def linear_leaky_relu(
     return _linear(name, X, W_prepack, Y_scale_i, Y_zero_point_i, function)
 
 
-def linear_tanh(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_i: int) -> Any:
+def linear_tanh(
+    X: Tensor, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_i: int
+) -> Tensor:
     r"""Quantized linear layer and tanh in one.
 
     Equation ``eq-requantize-function`` with :math:`g = \tanh`; parameters as in
@@ -95,12 +98,12 @@ def linear_tanh(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_
 
 
 def conv2d_add(
-    qx: Any,
-    qaccum: Any,
+    qx: Tensor,
+    qaccum: Tensor,
     packed_weight: PackedConv,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     r"""Quantized 2-D convolution and the addition of another tensor in one.
 
     Equation ``eq-requantize-function`` with :math:`g(v) = v + s_o (q_o - z_o)`.
@@ -132,12 +135,12 @@ def conv2d_add(
 
 
 def conv2d_add_relu(
-    qx: Any,
-    qaccum: Any,
+    qx: Tensor,
+    qaccum: Tensor,
     packed_weight: PackedConv,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     """:func:`conv2d_add`, with negative sums replaced by zero.
 
     Examples

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import Array, Tensor
 from pyqref.dtypes import dtype as Dtype
 from pyqref.numerics.elementwise import Grid
 from pyqref.tensor.quantized import make_quantized
@@ -25,12 +26,12 @@ def grid_of(tensor: Any) -> Grid:
     return grid
 
 
-def tensor_on(integers: Any, grid: Grid, dtype: Dtype) -> Any:
+def tensor_on(integers: Array, grid: Grid, dtype: Dtype) -> Tensor:
     """The tensor of these integers on a grid."""
     quantizer = per_tensor_quantizer(dtype, float(grid.scale), int(grid.zero_point))
     return make_quantized(integers, quantizer)
 
 
-def same_grid(integers: Any, like: Any) -> Any:
+def same_grid(integers: Any, like: Any) -> Tensor:
     """The tensor of these integers with scale, zero point and dtype of ``like``."""
     return make_quantized(integers, like._per_tensor("the grid"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import Tensor
 from pyqref.backends import quantized as settings
 from pyqref.dtypes import quint8
 from pyqref.tensor.quantized import PerTensorQuantizer, QuantizedTensor, make_quantized
@@ -24,7 +25,7 @@ __all__ = ["linear", "linear_prepack", "linear_relu", "linear_unpack", "require_
 _INPUT_DTYPES = (quint8,)
 
 
-def linear_prepack(W: Any, B: Any = None) -> PackedLinear:
+def linear_prepack(W: Tensor, B: Tensor | None = None) -> PackedLinear:
     """Make a weight ready for :func:`linear`, on the engine that is set now.
 
     Parameters
@@ -68,7 +69,7 @@ def linear_unpack(W_prepack: PackedLinear) -> tuple[Any, Any]:
     return parts
 
 
-def linear(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_i: int) -> Any:
+def linear(X: Tensor, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_i: int) -> Tensor:
     r"""Quantized linear layer.
 
     Equations ``eq-linear-accumulator`` and ``eq-requantize``.
@@ -101,7 +102,9 @@ def linear(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_i: in
     return _linear("quantized.linear", X, W_prepack, Y_scale_i, Y_zero_point_i, False)
 
 
-def linear_relu(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_i: int) -> Any:
+def linear_relu(
+    X: Tensor, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_i: int
+) -> Tensor:
     """:func:`linear`, with no integer below the zero point of the output.
 
     Examples
@@ -143,7 +146,7 @@ def _linear(
     return make_quantized(run(x._array), out)
 
 
-def require_linear_input(name: str, x: Any, packed: Any) -> PerTensorQuantizer:
+def require_linear_input(name: str, x: Tensor, packed: Any) -> PerTensorQuantizer:
     """Raise unless the input is quint8 ``(*, K)`` and the weight a packed ``(N, K)``."""
     own = require_per_tensor(name, x, _INPUT_DTYPES)
     require_packed(name, "W_prepack", packed, PackedLinear, "linear_prepack")

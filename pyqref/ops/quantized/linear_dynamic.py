@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._typing import Tensor
 from pyqref.numerics.dynamic import weight_to_float16
 from pyqref.tensor.base import wrap
 
@@ -28,7 +29,7 @@ __all__ = [
 class PackedLinearFloat16:
     """A weight rounded to half precision (equation ``eq-float16-weight``), and its bias."""
 
-    def __init__(self, weight: Any, bias: Any) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         self.weight = wrap(weight_to_float16(weight.detach().numpy()))
         self.shape = tuple(weight.shape)
         self.bias_tensor = bias
@@ -42,7 +43,7 @@ class PackedLinearFloat16:
         return self.bias_tensor
 
 
-def linear_prepack_fp16(W: Any, B: Any = None) -> PackedLinearFloat16:
+def linear_prepack_fp16(W: Tensor, B: Tensor | None = None) -> PackedLinearFloat16:
     """Make a float32 weight ``(N, K)`` ready for :func:`linear_dynamic_fp16`.
 
     Examples
@@ -80,7 +81,7 @@ def linear_unpack_fp16(W_prepack: PackedLinearFloat16) -> tuple[Any, Any]:
     return parts
 
 
-def linear_dynamic(X: Any, W_prepack: PackedLinear, reduce_range: bool = False) -> Any:
+def linear_dynamic(X: Tensor, W_prepack: PackedLinear, reduce_range: bool = False) -> Tensor:
     r"""Linear layer that quantizes its input over the range that it has.
 
     Equation ``eq-linear-dynamic``.
@@ -114,7 +115,7 @@ def linear_dynamic(X: Any, W_prepack: PackedLinear, reduce_range: bool = False) 
     return wrap(_bytes("quantized.linear_dynamic", X, W_prepack, reduce_range))
 
 
-def linear_relu_dynamic(X: Any, W_prepack: PackedLinear, reduce_range: bool = False) -> Any:
+def linear_relu_dynamic(X: Tensor, W_prepack: PackedLinear, reduce_range: bool = False) -> Tensor:
     """:func:`linear_dynamic`, with negative results replaced by zero.
 
     Examples
@@ -130,7 +131,7 @@ def linear_relu_dynamic(X: Any, W_prepack: PackedLinear, reduce_range: bool = Fa
     return wrap(_without_negative(y))
 
 
-def linear_dynamic_fp16(X: Any, W_prepack: PackedLinearFloat16) -> Any:
+def linear_dynamic_fp16(X: Tensor, W_prepack: PackedLinearFloat16) -> Tensor:
     r"""Linear layer with a weight of half precision: :math:`x\, \mathrm{half}(W)^T + b`.
 
     Parameters
@@ -151,7 +152,7 @@ def linear_dynamic_fp16(X: Any, W_prepack: PackedLinearFloat16) -> Any:
     return wrap(_halves("quantized.linear_dynamic_fp16", X, W_prepack))
 
 
-def linear_relu_dynamic_fp16(X: Any, W_prepack: PackedLinearFloat16) -> Any:
+def linear_relu_dynamic_fp16(X: Tensor, W_prepack: PackedLinearFloat16) -> Any:
     """:func:`linear_dynamic_fp16`, with negative results replaced by zero."""
     return wrap(_without_negative(_halves("quantized.linear_relu_dynamic_fp16", X, W_prepack)))
 

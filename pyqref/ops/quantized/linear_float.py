@@ -10,6 +10,7 @@ import numpy as np
 from pyqref import _kernels
 from pyqref._kernels.layout import PART
 from pyqref._kernels.parts import by_rows
+from pyqref._typing import Tensor
 from pyqref.tensor.base import wrap
 
 from .checks import require_float, require_output_parameters, require_packed
@@ -24,8 +25,8 @@ __all__ = [
 
 
 def linear_with_input_q_dq_qweight_dq_output_fp32(
-    X: Any, X_scale: float, X_zero_point: int, W_prepack: PackedLinear
-) -> Any:
+    X: Tensor, X_scale: float, X_zero_point: int, W_prepack: PackedLinear
+) -> Tensor:
     r"""Linear layer with float input and output, the input quantized with given parameters.
 
     :math:`y = \mathrm{dequantize}(\mathrm{quantize}(x))\,\mathrm{dequantize}(W)^T + b`, on
@@ -55,7 +56,7 @@ def linear_with_input_q_dq_qweight_dq_output_fp32(
 
 
 def linear_with_input_q_dq_qweight_dq_relu_output_fp32(
-    X: Any, X_scale: float, X_zero_point: int, W_prepack: PackedLinear
+    X: Tensor, X_scale: float, X_zero_point: int, W_prepack: PackedLinear
 ) -> Any:
     """:func:`linear_with_input_q_dq_qweight_dq_output_fp32`, negative results made zero."""
     name = "quantized.linear_with_input_q_dq_qweight_dq_relu_output_fp32"
@@ -63,7 +64,9 @@ def linear_with_input_q_dq_qweight_dq_relu_output_fp32(
     return wrap(np.maximum(y, np.float32(0), out=y))
 
 
-def linear_dynamic_fp16_unpacked_weight(X: Any, weight: Any, bias: Any = None) -> Any:
+def linear_dynamic_fp16_unpacked_weight(
+    X: Tensor, weight: Tensor, bias: Tensor | None = None
+) -> Any:
     """:func:`pyqref.ops.quantized.linear_dynamic_fp16` of a float32 weight ``(N, K)``."""
     return linear_dynamic_fp16(X, linear_prepack_fp16(weight, bias))
 

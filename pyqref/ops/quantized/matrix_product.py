@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._typing import Tensor
 from pyqref.dtypes import qint8, quint8
 from pyqref.tensor.quantized import make_quantized
 from pyqref.tensor.quantized.other_arithmetic import replaced
@@ -16,7 +15,7 @@ from .checks import output_quantizer, require_per_tensor
 __all__ = ["matmul"]
 
 
-def matmul(qa: Any, qb: Any, scale: float, zero_point: int) -> Any:
+def matmul(qa: Tensor, qb: Tensor, scale: float, zero_point: int) -> Tensor:
     r"""Matrix product of two quantized tensors, on a grid of its own.
 
     Equation ``eq-quantized-matmul``, matrix by matrix.

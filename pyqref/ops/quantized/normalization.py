@@ -10,6 +10,7 @@ import numpy as np
 
 from pyqref import _kernels
 from pyqref._kernels.parts import parts
+from pyqref._typing import Tensor
 from pyqref.numerics.elementwise import Grid
 
 from .checks import (
@@ -37,14 +38,14 @@ _PART = 1 << 18
 
 
 def layer_norm(
-    input: Any,
+    input: Tensor,
     normalized_shape: Sequence[int],
-    weight: Any,
-    bias: Any,
+    weight: Tensor,
+    bias: Tensor | None,
     eps: float,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     r"""Layer norm (equation ``eq-quantized-layer-norm``).
 
     Parameters
@@ -115,14 +116,14 @@ def layer_norm(
 
 
 def group_norm(
-    input: Any,
+    input: Tensor,
     num_groups: int,
-    weight: Any,
-    bias: Any,
+    weight: Tensor,
+    bias: Tensor | None,
     eps: float,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     r"""Group norm (equation ``eq-quantized-group-norm``).
 
     Parameters
@@ -159,13 +160,13 @@ def group_norm(
 
 
 def instance_norm(
-    input: Any,
-    weight: Any,
-    bias: Any,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
     eps: float,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     r"""Instance norm (equation ``eq-quantized-instance-norm``): one group for each channel.
 
     Parameters

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from pyqref._typing import Tensor
 from pyqref.numerics.elementwise import Grid
 from pyqref.tensor.quantized.other_arithmetic import keeps_engine
 
@@ -33,14 +33,14 @@ def saturating() -> np.errstate:
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
-def normalized_grid(name: str, x: Any, scale: Any, zero_point: Any) -> Grid:
+def normalized_grid(name: str, x: Tensor, scale: float, zero_point: int) -> Grid:
     """The grid of the result of normalizing ``x``."""
     require_per_tensor(name, x)
     keeps_engine(name)
     return output_quantizer(name, scale, zero_point, x.dtype).grid
 
 
-def require_eps(name: str, eps: Any) -> float:
+def require_eps(name: str, eps: float) -> float:
     """``eps`` as a number that is not negative."""
     eps = require_number(name, "eps", eps)
     if eps < 0:
@@ -48,7 +48,7 @@ def require_eps(name: str, eps: Any) -> float:
     return eps
 
 
-def require_parameter(name: str, label: str, tensor: Any, shape: tuple[int, ...]) -> np.ndarray:
+def require_parameter(name: str, label: str, tensor: Tensor, shape: tuple[int, ...]) -> np.ndarray:
     """The array of a float32 tensor of this shape."""
     require_float(name, tensor, label)
     array: np.ndarray = tensor._array
@@ -58,13 +58,13 @@ def require_parameter(name: str, label: str, tensor: Any, shape: tuple[int, ...]
 
 
 def optional_parameter(
-    name: str, label: str, tensor: Any, shape: tuple[int, ...]
+    name: str, label: str, tensor: Tensor, shape: tuple[int, ...]
 ) -> np.ndarray | None:
     """Check a parameter like :func:`require_parameter`; None stays None."""
     return None if tensor is None else require_parameter(name, label, tensor, shape)
 
 
-def require_dimensions(name: str, x: Any, allowed: Sequence[int]) -> None:
+def require_dimensions(name: str, x: Tensor, allowed: Sequence[int]) -> None:
     """Raise unless ``x`` has one of these numbers of dimensions."""
     if x.dim() not in allowed:
         wanted = " or ".join(str(each) for each in allowed) if len(allowed) < 5 else "(N, C, *)"

@@ -10,6 +10,7 @@ import numpy as np
 
 from pyqref import _kernels
 from pyqref._kernels.registry import twin
+from pyqref._typing import Array, Tensor
 from pyqref.backends import quantized as settings
 from pyqref.dtypes import qint8
 from pyqref.numerics.requantize import Requantization, requantization
@@ -73,7 +74,7 @@ class PackedWeight:
     #: The operation whose kernel runs it.
     operation: str
 
-    def __init__(self, weight: Any, bias: Any) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         self.shape = tuple(weight.shape)
         self.qscheme = weight.qscheme()
         self.axis = weight.q_per_channel_axis() if self.qscheme.is_per_channel else None
@@ -100,7 +101,9 @@ class PackedWeight:
             of_bias = id(bias._array), 0 if changes is None else changes[0]
         return given, of_bias, self.output_range, twin(self.operation), settings.arithmetic
 
-    def keep(self, call: tuple[Any, ...] | None, run: Callable[..., Any], out: Any = None) -> None:
+    def keep(
+        self, call: tuple[Any, ...] | None, run: Callable[..., Any], out: object = None
+    ) -> None:
         """Keep for the next call how this one runs."""
         bias = None if self.bias_tensor is None else self.bias_tensor._array
         # Of another bias kernels take a copy, which would miss what is written to it.
@@ -112,7 +115,7 @@ class PackedWeight:
         return self.packed.weight
 
     @property
-    def weight(self) -> Any:
+    def weight(self) -> Tensor:
         """The quantized weight, put together anew."""
         integers = np.ascontiguousarray(self._integers())
         if self.axis is None:
@@ -188,7 +191,7 @@ def report_saturated_bias(report: Callable[[PackedWeight, Any, float], None]) ->
     _reports.append(report)
 
 
-def with_float32_scales(weight: Any) -> Any:
+def with_float32_scales(weight: Tensor) -> Tensor:
     """The same integers, their scales rounded to float32."""
     if not weight.qscheme().is_per_channel:
         scale = float(np.float32(weight.q_scale()))
@@ -208,7 +211,7 @@ class PackedLinear(PackedWeight):
 
     operation = "qgemm"
 
-    def __init__(self, weight: Any, bias: Any) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__(weight, bias)
         self.packed = _kernels.pack_linear(weight._array)
         self._projections: list[_kernels.Projection | None] = [None, None]
@@ -223,7 +226,7 @@ class PackedLinear(PackedWeight):
             requant=requant,
         )
 
-    def run_float(self, x: Any, x_zero_point: int, x_scale: float) -> Any:
+    def run_float(self, x: Array, x_zero_point: int, x_scale: float) -> Array:
         """Real outputs ``(..., N)``, float32, of the input integers ``(..., K)``."""
         bias = None if self.bias_tensor is None else self.bias_tensor._array
         return _kernels.linear_float(
@@ -237,7 +240,7 @@ class PackedLinear(PackedWeight):
             self.engine,  # type: ignore[arg-type]
         )
 
-    def run_dynamic(self, x: Any, reduce_range: bool) -> tuple[Any, float, float]:
+    def run_dynamic(self, x: Array, reduce_range: bool) -> tuple[Any, float, float]:
         """Real outputs ``(..., N)`` of real inputs ``(..., K)``, and the range of the inputs."""
         return self.projection(reduce_range).of(x)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyqref import _kernels
+from pyqref._typing import Array, Tensor
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.requantize import Requantization
 
@@ -23,8 +24,8 @@ class PackedConv(PackedWeight):
 
     def __init__(
         self,
-        weight: Any,
-        bias: Any,
+        weight: Tensor,
+        bias: Tensor | None,
         stride: tuple[int, ...],
         padding: tuple[int, ...],
         dilation: tuple[int, ...],
@@ -65,7 +66,7 @@ class PackedConv(PackedWeight):
         return super()._keeps_doubles() or (self.engine == "x86" and self._is_symmetric())
 
     def prepare(
-        self, x: Any, x_zero_point: int, requant: Requantization, scale: float | None = None
+        self, x: Array, x_zero_point: int, requant: Requantization, scale: float | None = None
     ) -> Callable[[Any], Any]:
         """Make a function from integers ``(B, C, *in)`` like ``x`` to integers ``(B, N, *out)``.
 
@@ -77,7 +78,7 @@ class PackedConv(PackedWeight):
         )
 
     def prepare_add(
-        self, x: Any, x_grid: Grid, added: Any, added_grid: Grid, out: Grid, relu: bool
+        self, x: Array, x_grid: Grid, added: Array, added_grid: Grid, out: Grid, relu: bool
     ) -> Callable[[Any, Any], Any]:
         """Make a function that convolves, adds other integers, and rounds once."""
         bias = None if self.bias_tensor is None else self.bias_tensor.numpy()
@@ -102,8 +103,8 @@ class PackedConvTranspose(PackedConv):
 
     def __init__(
         self,
-        weight: Any,
-        bias: Any,
+        weight: Tensor,
+        bias: Tensor | None,
         stride: tuple[int, ...],
         padding: tuple[int, ...],
         output_padding: tuple[int, ...],
@@ -143,7 +144,7 @@ class PackedConvTranspose(PackedConv):
         )
 
     def prepare(
-        self, x: Any, x_zero_point: int, requant: Requantization, scale: float | None = None
+        self, x: Array, x_zero_point: int, requant: Requantization, scale: float | None = None
     ) -> Callable[[Any], Any]:
         """Prepare like a convolution that is not transposed."""
         paddings = self.padding, self.output_padding

@@ -11,6 +11,7 @@ import numpy as np
 from pyqref import _kernels
 from pyqref._kernels.layout import contiguous, laid_as
 from pyqref._kernels.parts import MOST, by_parts
+from pyqref._typing import Tensor
 from pyqref.backends import quantized as settings
 from pyqref.numerics import activation
 from pyqref.numerics.affine import quantize_per_tensor
@@ -48,12 +49,12 @@ _BYTES, _MOST_IN_TABLES = 256, 1 << 17
 
 
 def run_pointwise(
-    x: Any,
+    x: Tensor,
     function: Callable[..., np.ndarray],
     out: PerTensorQuantizer,
     *parameters: float,
     table: bool = False,
-) -> Any:
+) -> Tensor:
     """A real function on a quantized tensor; of bytes, each of the 256 values only once.
 
     Equation ``eq-quantized-pointwise``; with ``table``, on qnnpack and for quint8,
@@ -115,7 +116,7 @@ def _out(name: str, x: Any, scale: Any, zero_point: Any) -> PerTensorQuantizer:
     return output_quantizer(name, scale, zero_point, own.dtype)
 
 
-def sigmoid(qx: Any, output_scale: float, output_zero_point: int) -> Any:
+def sigmoid(qx: Tensor, output_scale: float, output_zero_point: int) -> Tensor:
     r"""Logistic function (equation ``eq-logistic``) on a grid of its own.
 
     Parameters
@@ -136,7 +137,7 @@ def sigmoid(qx: Any, output_scale: float, output_zero_point: int) -> Any:
     return run_pointwise(qx, activation.sigmoid, out, table=True)
 
 
-def hardswish(input: Any, output_scale: float, output_zero_point: int) -> Any:
+def hardswish(input: Tensor, output_scale: float, output_zero_point: int) -> Tensor:
     r"""Hardswish (equation ``eq-hardswish``) on a grid of its own; parameters as of sigmoid.
 
     Examples
@@ -152,13 +153,13 @@ def hardswish(input: Any, output_scale: float, output_zero_point: int) -> Any:
 
 
 def elu(
-    self: Any,
+    self: Tensor,
     output_scale: float,
     output_zero_point: int,
     alpha: float = 1,
     scale: float = 1,
     input_scale: float = 1,
-) -> Any:
+) -> Tensor:
     r"""Exponential linear unit (equation ``eq-elu``) on a grid of its own.
 
     Parameters
@@ -184,7 +185,7 @@ def elu(
     return run_pointwise(self, activation.elu, out, *parameters)
 
 
-def celu(self: Any, output_scale: float, output_zero_point: int, alpha: float = 1) -> Any:
+def celu(self: Tensor, output_scale: float, output_zero_point: int, alpha: float = 1) -> Tensor:
     r"""ELU with :math:`\beta = 1 / \alpha` (equation ``eq-elu``), smooth at zero.
 
     Raises
@@ -207,7 +208,7 @@ def celu(self: Any, output_scale: float, output_zero_point: int, alpha: float = 
     return run_pointwise(self, activation.elu, out, alpha, 1.0, 1 / alpha)
 
 
-def threshold(qx: Any, threshold: float, value: float) -> Any:
+def threshold(qx: Tensor, threshold: float, value: float) -> Tensor:
     r"""``value`` for all that is not above ``threshold`` (``eq-threshold``); the grid stays.
 
     Examples
@@ -225,7 +226,7 @@ def threshold(qx: Any, threshold: float, value: float) -> Any:
     return run_pointwise(qx, activation.threshold, own, low, below)
 
 
-def prelu(qx: Any, weight: Any, output_scale: float, output_zero_point: int) -> Any:
+def prelu(qx: Tensor, weight: Tensor, output_scale: float, output_zero_point: int) -> Tensor:
     r"""ReLU with a quantized slope below zero (equation ``eq-quantized-prelu``).
 
     Parameters
@@ -287,7 +288,7 @@ def _of_bytes(
     return by_parts(lambda part, at: tables.take(part.view(np.uint8) + at), q, first)
 
 
-def softmax(qx: Any, dim: int, output_scale: float, output_zero_point: int) -> Any:
+def softmax(qx: Tensor, dim: int, output_scale: float, output_zero_point: int) -> Tensor:
     r"""Softmax along ``dim`` (equation ``eq-float-softmax``) on a grid of its own.
 
     Parameters
@@ -368,12 +369,12 @@ def _softmax_of_line(
 
 
 def dropout(
-    self: Any,
+    self: Tensor,
     output_scale: float,
     output_zero_point: int,
     p: float = 0.5,
     training: bool = False,
-) -> Any:
+) -> Tensor:
     """A copy: dropout has no effect when a quantized model runs.
 
     Scale and zero point stay as they are; as in torch the output parameters have no

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._typing import Ints, Tensor
 from pyqref.backends import quantized as settings
 from pyqref.numerics.pooling import adaptive_windows, averaged_windows, pooled_sizes
 from pyqref.tape.adaptive_pooling import AdaptiveAvgPool
@@ -24,13 +25,13 @@ LARGEST_KERNEL = 2**16
 
 
 def max_pool2d(
-    qx: Any,
-    kernel_size: Any,
-    stride: Any = (),
-    padding: Any = 0,
-    dilation: Any = 1,
+    qx: Tensor,
+    kernel_size: Ints,
+    stride: Ints = (),
+    padding: Ints = 0,
+    dilation: Ints = 1,
     ceil_mode: bool = False,
-) -> Any:
+) -> Tensor:
     r"""Largest integer of each window (equation ``eq-quantized-max-pool``).
 
     Parameters
@@ -55,13 +56,13 @@ def max_pool2d(
 
 
 def max_pool1d(
-    qx: Any,
-    kernel_size: Any,
-    stride: Any = (),
-    padding: Any = 0,
-    dilation: Any = 1,
+    qx: Tensor,
+    kernel_size: Ints,
+    stride: Ints = (),
+    padding: Ints = 0,
+    dilation: Ints = 1,
     ceil_mode: bool = False,
-) -> Any:
+) -> Tensor:
     """As :func:`max_pool2d`, for ``(N, C, L)`` or ``(C, L)``.
 
     Examples

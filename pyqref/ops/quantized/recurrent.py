@@ -11,6 +11,7 @@ import numpy as np
 from pyqref import _kernels
 from pyqref._kernels import gru_step, lstm_step, rnn_step
 from pyqref._kernels.parts import parts
+from pyqref._typing import Tensor
 from pyqref.backends import quantized as settings
 from pyqref.numerics.recurrent import steps
 from pyqref.tensor.arguments import described
@@ -41,7 +42,12 @@ _HELD = 15 << 14
 
 
 def quantized_lstm_cell_dynamic(
-    input: Any, hx: Sequence[Any], w_ih: Any, w_hh: Any, bias_ih: Any = None, bias_hh: Any = None
+    input: Tensor,
+    hx: Sequence[Any],
+    w_ih: Any,
+    w_hh: Any,
+    bias_ih: Tensor | None = None,
+    bias_hh: Tensor | None = None,
 ) -> tuple[Any, Any]:
     r"""One step of an LSTM: equation ``eq-lstm-step`` on two projections ``eq-linear-dynamic``.
 
@@ -83,8 +89,13 @@ def quantized_lstm_cell_dynamic(
 
 
 def quantized_gru_cell_dynamic(
-    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
-) -> Any:
+    input: Tensor,
+    hx: Tensor,
+    w_ih: object,
+    w_hh: object,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
     """One step of a GRU (``eq-gru-step``); arguments as of the LSTM, with one state.
 
     Examples
@@ -102,8 +113,13 @@ def quantized_gru_cell_dynamic(
 
 
 def quantized_rnn_tanh_cell_dynamic(
-    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
-) -> Any:
+    input: Tensor,
+    hx: Tensor,
+    w_ih: object,
+    w_hh: object,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
     """One step of a plain cell (``eq-rnn-step``) with tanh.
 
     Examples
@@ -121,8 +137,13 @@ def quantized_rnn_tanh_cell_dynamic(
 
 
 def quantized_rnn_relu_cell_dynamic(
-    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
-) -> Any:
+    input: Tensor,
+    hx: Tensor,
+    w_ih: object,
+    w_hh: object,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
     """One step of a plain cell (``eq-rnn-step``) with ReLU.
 
     Examples

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
+from ..._typing import Array, Dtype, Tensor
 from ...dtypes import dtype as dtype_
 from ...library import Operator
 from ...tensor.arguments import as_integer, as_number, described
@@ -38,7 +39,9 @@ def operator(function: Callable[..., Any]) -> Operator:
     return made
 
 
-def quantized(array: Any, scale: Any, zero_point: Any, low: int, high: int, dtype: dtype_) -> Any:
+def quantized(
+    array: Array, scale: float | Array, zero_point: Any, low: int, high: int, dtype: dtype_
+) -> Tensor:
     """The integers of an array of float32."""
     inverse = np.float32(1 / scale) if np.ndim(scale) == 0 else np.float32(1) / np.float32(scale)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -47,7 +50,9 @@ def quantized(array: Any, scale: Any, zero_point: Any, low: int, high: int, dtyp
     return wrap(integers.astype(dtype.numpy_dtype))
 
 
-def reals_of(array: Any, scale: Any, zero_point: Any, out_dtype: dtype_ | None) -> Any:
+def reals_of(
+    array: Array, scale: float | Array, zero_point: float | Array, out_dtype: dtype_ | None
+) -> Tensor:
     """The reals of integers, rounded to float32 before they get another type."""
     with np.errstate(over="ignore"):
         difference = array.astype(np.float32) - np.float32(zero_point)
@@ -55,7 +60,7 @@ def reals_of(array: Any, scale: Any, zero_point: Any, out_dtype: dtype_ | None) 
     return wrap(values.astype((out_dtype or dtypes.float32).numpy_dtype, copy=False))
 
 
-def integer_range(name: str, low: Any, high: Any, dtype: Any) -> tuple[int, int]:
+def integer_range(name: str, low: int, high: int, dtype: Dtype | None) -> tuple[int, int]:
     """The range, after checking that ``dtype`` holds it."""
     if dtype not in _INTEGERS:
         raise TypeError(
@@ -71,7 +76,7 @@ def integer_range(name: str, low: Any, high: Any, dtype: Any) -> tuple[int, int]
     return low, high
 
 
-def number(name: str, argument: str, value: Any) -> float:
+def number(name: str, argument: str, value: float) -> float:
     """A scale or a zero point as a number."""
     number = as_number(value, f"{name}: {argument}")
     if argument == "scale" and not (number > 0 and np.isfinite(number)):
@@ -79,7 +84,7 @@ def number(name: str, argument: str, value: Any) -> float:
     return number
 
 
-def reals(name: str, input: Any) -> Any:
+def reals(name: str, input: Tensor) -> Array:
     """The array of a tensor of reals, in float32."""
     require_tensor(name, "input", input)
     if input.is_quantized or input.dtype not in (dtypes.float32, dtypes.float16):
@@ -90,7 +95,7 @@ def reals(name: str, input: Any) -> Any:
     return input._array.astype(np.float32, copy=False)
 
 
-def integers_of(name: str, input: Any, dtype: Any) -> Any:
+def integers_of(name: str, input: Tensor, dtype: Dtype | None) -> Array:
     """The array of a tensor of integers of ``dtype``."""
     require_tensor(name, "input", input)
     if input.dtype is not dtype or dtype not in _INTEGERS:
@@ -101,7 +106,7 @@ def integers_of(name: str, input: Any, dtype: Any) -> Any:
     return input._array
 
 
-def rows(name: str, input: Any) -> Any:
+def rows(name: str, input: Tensor) -> Array:
     """The array of a tensor with a last axis."""
     array = reals(name, input)
     if not array.ndim or not array.size:
@@ -109,7 +114,9 @@ def rows(name: str, input: Any) -> Any:
     return array
 
 
-def channels(name: str, array: Any, scales: Any, zero_points: Any, axis: Any) -> tuple[Any, Any]:
+def channels(
+    name: str, array: Array, scales: Tensor, zero_points: Tensor | None, axis: int
+) -> tuple[Any, Any]:
     """Scales and zero points, of the rank of the array."""
     axis = as_integer(axis, f"{name}: axis")
     if not -array.ndim <= axis < array.ndim:
@@ -129,7 +136,7 @@ def channels(name: str, array: Any, scales: Any, zero_points: Any, axis: Any) ->
     return scales._array.reshape(shape), zero
 
 
-def per_row(name: str, array: Any, scales: Any, zero_points: Any) -> tuple[Any, Any]:
+def per_row(name: str, array: Array, scales: Tensor, zero_points: Tensor) -> tuple[Any, Any]:
     """Scales and zero points, one for each row of the array."""
     for argument, each in (("scales", scales), ("zero_points", zero_points)):
         require_tensor(name, argument, each)
@@ -142,7 +149,7 @@ def per_row(name: str, array: Any, scales: Any, zero_points: Any) -> tuple[Any, 
     return scales._array, zero_points._array
 
 
-def require_int8(name: str, dtype: Any) -> None:
+def require_int8(name: str, dtype: Dtype | None) -> None:
     """Raise unless ``dtype`` is int8, the only one that has these grids."""
     if dtype is not dtypes.int8:
         raise TypeError(f"{name}: dtype must be int8, got {described(dtype)}")

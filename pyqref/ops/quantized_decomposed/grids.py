@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
+from ..._typing import Tensor
 from ...dtypes import dtype as dtype_
 from ...numerics.qparams import choose_qparams as qparams_of_range
 from ...tensor.arguments import as_number
@@ -36,8 +37,8 @@ __all__ = [
 
 @operator
 def quantize_per_tensor(
-    input: Any, scale: Any, zero_point: Any, quant_min: Any, quant_max: Any, dtype: dtype_
-) -> Any:
+    input: Tensor, scale: Any, zero_point: Any, quant_min: int, quant_max: int, dtype: dtype_
+) -> Tensor:
     r"""Integers of one grid: :math:`\mathrm{clamp}(\mathrm{rne}(x \cdot (1 / s)) + z)`.
 
     Parameters
@@ -76,15 +77,15 @@ def quantize_per_tensor(
 
 @operator
 def dequantize_per_tensor(
-    input: Any,
+    input: Tensor,
     scale: Any,
     zero_point: Any,
-    quant_min: Any,
-    quant_max: Any,
+    quant_min: int,
+    quant_max: int,
     dtype: dtype_,
     *,
     out_dtype: dtype_ | None = None,
-) -> Any:
+) -> Tensor:
     r"""The reals of integers of one grid: :math:`(q - z) \cdot s`, in float32.
 
     Parameters
@@ -111,14 +112,14 @@ def dequantize_per_tensor(
 
 @operator
 def quantize_per_channel(
-    input: Any,
-    scales: Any,
-    zero_points: Any,
+    input: Tensor,
+    scales: Tensor,
+    zero_points: Tensor,
     axis: int,
-    quant_min: Any,
-    quant_max: Any,
+    quant_min: int,
+    quant_max: int,
     dtype: dtype_,
-) -> Any:
+) -> Tensor:
     """``quantize_per_tensor`` with a scale and a zero point for each index of ``axis``.
 
     Examples
@@ -138,16 +139,16 @@ def quantize_per_channel(
 
 @operator
 def dequantize_per_channel(
-    input: Any,
-    scales: Any,
+    input: Tensor,
+    scales: Tensor,
     zero_points: Any,
     axis: int,
-    quant_min: Any,
-    quant_max: Any,
+    quant_min: int,
+    quant_max: int,
     dtype: dtype_,
     *,
     out_dtype: dtype_ | None = None,
-) -> Any:
+) -> Tensor:
     """``dequantize_per_tensor`` with a scale and a zero point for each index of ``axis``.
 
     ``zero_points`` may be None: all zero.
@@ -168,8 +169,8 @@ def dequantize_per_channel(
 
 @operator
 def fake_quant_per_channel(
-    input: Any, scales: Any, zero_points: Any, axis: int, quant_min: Any, quant_max: Any
-) -> Any:
+    input: Tensor, scales: Tensor, zero_points: Tensor, axis: int, quant_min: int, quant_max: int
+) -> Tensor:
     """:func:`pyqref.fake_quantize_per_channel_affine`, with the arguments in another order.
 
     Examples
@@ -185,7 +186,7 @@ def fake_quant_per_channel(
 
 @operator
 def choose_qparams(
-    input: Any, quant_min: int, quant_max: int, eps: float, dtype: dtype_
+    input: Tensor, quant_min: int, quant_max: int, eps: float, dtype: dtype_
 ) -> tuple[Any, Any]:
     """Scale and zero point of the range of a tensor (equation ``eq-affine-qparams``).
 
@@ -218,7 +219,7 @@ def choose_qparams(
 
 @operator
 def choose_qparams_symmetric(
-    input: Any, quant_min: int, quant_max: int, eps: float, dtype: dtype_
+    input: Tensor, quant_min: int, quant_max: int, eps: float, dtype: dtype_
 ) -> tuple[Any, Any]:
     """Scale of the largest magnitude (equation ``eq-symmetric-scale``), and the middle.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
+from ..._typing import Tensor
 from ...dtypes import dtype as dtype_
 from ...tensor.base import wrap
 from .checks import integer_range, integers_of, operator, per_row, reals_of, require_int8, rows
@@ -20,7 +21,7 @@ __all__ = [
 
 
 @operator
-def choose_qparams_per_token(input: Any, dtype: dtype_) -> tuple[Any, Any]:
+def choose_qparams_per_token(input: Tensor, dtype: dtype_) -> tuple[Any, Any]:
     """A scale for each row of the last axis: its largest magnitude over 127, at least 1e-5 of it.
 
     Parameters
@@ -52,7 +53,7 @@ def choose_qparams_per_token(input: Any, dtype: dtype_) -> tuple[Any, Any]:
 
 
 @operator
-def choose_qparams_per_token_asymmetric(input: Any, dtype: dtype_) -> tuple[Any, Any]:
+def choose_qparams_per_token_asymmetric(input: Tensor, dtype: dtype_) -> tuple[Any, Any]:
     """Scale and zero point for each row of the last axis, over its range and zero.
 
     Returns
@@ -85,8 +86,13 @@ def choose_qparams_per_token_asymmetric(input: Any, dtype: dtype_) -> tuple[Any,
 
 @operator
 def quantize_per_token(
-    input: Any, scales: Any, zero_points: Any, quant_min: int, quant_max: int, dtype: dtype_
-) -> Any:
+    input: Tensor,
+    scales: Tensor,
+    zero_points: Tensor,
+    quant_min: int,
+    quant_max: int,
+    dtype: dtype_,
+) -> Tensor:
     r"""Integers with a grid for each row: :math:`\mathrm{rne}(\mathrm{clamp}(x \cdot (1/s) + z))`.
 
     Examples
@@ -108,14 +114,14 @@ def quantize_per_token(
 
 @operator
 def dequantize_per_token(
-    input: Any,
-    scales: Any,
-    zero_points: Any,
+    input: Tensor,
+    scales: Tensor,
+    zero_points: Tensor,
     quant_min: int,
     quant_max: int,
     dtype: dtype_,
     output_dtype: dtype_ = dtypes.float32,
-) -> Any:
+) -> Tensor:
     """The reals of integers with a grid for each row.
 
     Examples

@@ -26,7 +26,7 @@ def set_momentum(group: dict[str, Any], momentum: float) -> None:
         group["momentum"] = momentum
 
 
-def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+def per_group(name: str, optimizer: Optimizer, value: object) -> list[Any]:
     """One value for each group.
 
     Raises

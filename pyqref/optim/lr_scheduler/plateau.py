@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ..optimizer import Optimizer
 from .scheduler import LRScheduler
@@ -85,7 +84,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
 
-    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+    def step(self, metrics: float, epoch: int | None = None) -> None:  # type: ignore[override]
         """Note how good the epoch was.
 
         Parameters

@@ -101,7 +101,7 @@ class BackendPatternConfig:
         items = {name: each for name, each in vars(self).items() if each not in (None, [], {})}
         return f"BackendPatternConfig({items})"
 
-    def set_pattern(self, pattern: Any) -> BackendPatternConfig:
+    def set_pattern(self, pattern: object) -> BackendPatternConfig:
         """Set the pattern.
 
         Raises
@@ -133,7 +133,7 @@ class BackendPatternConfig:
         self.dtype_configs = as_list(dtype_configs, "dtype_configs", _dtype_config_itself)
         return self
 
-    def set_root_module(self, root_module: Any) -> BackendPatternConfig:
+    def set_root_module(self, root_module: type[Any]) -> BackendPatternConfig:
         """Set the float module class that holds the weight of the pattern.
 
         For ``nn.intrinsic.ConvReLU2d`` it is ``nn.Conv2d``.
@@ -141,13 +141,13 @@ class BackendPatternConfig:
         self.root_module = _optional(as_class, root_module, "root_module")
         return self
 
-    def set_qat_module(self, qat_module: Any) -> BackendPatternConfig:
+    def set_qat_module(self, qat_module: type[Any]) -> BackendPatternConfig:
         """Set what replaces the pattern for quantization-aware training."""
         self.qat_module = _optional(as_class, qat_module, "qat_module")
         return self
 
     def set_reference_quantized_module(
-        self, reference_quantized_module: Any
+        self, reference_quantized_module: type[Any]
     ) -> BackendPatternConfig:
         """Set what replaces the root module in the reference model."""
         self.reference_quantized_module = _optional(
@@ -155,7 +155,7 @@ class BackendPatternConfig:
         )
         return self
 
-    def set_fused_module(self, fused_module: Any) -> BackendPatternConfig:
+    def set_fused_module(self, fused_module: type[Any]) -> BackendPatternConfig:
         """Set into what class the pattern is fused."""
         self.fused_module = _optional(as_class, fused_module, "fused_module")
         return self

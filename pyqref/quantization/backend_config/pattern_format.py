@@ -16,7 +16,7 @@ from .pattern_config import BackendPatternConfig
 __all__ = ["MatchAllNode", "complex_format", "reversed_nested"]
 
 
-def reversed_nested(pattern: Any) -> Any:
+def reversed_nested(pattern: object) -> Any:
     """A sequence of operations as nested pairs from the output.
 
     Parameters

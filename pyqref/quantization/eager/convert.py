@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pyqref._typing import Model, Module
 from pyqref.quantization.constant_activations import warn_of_constant_activations
 from pyqref.quantization.constant_channels import warn_of_constant_channels
 from pyqref.quantization.diagnostics import (
@@ -41,7 +42,7 @@ _CUSTOM = CUSTOM_TABLES[1]
 
 
 def convert(
-    module: Any,
+    module: Model,
     mapping: Mapping[Any, Any] | None = None,
     inplace: bool = False,
     remove_qconfig: bool = True,
@@ -49,7 +50,7 @@ def convert(
     convert_custom_config_dict: Mapping[str, Any] | None = None,
     use_precomputed_fake_quant: bool = False,
     strict: bool = False,
-) -> Any:
+) -> Model:
     """Convert the observed layers of a model to quantized ones.
 
     Every submodule that has a qconfig and whose type is in ``mapping`` is swapped
@@ -150,7 +151,7 @@ def convert(
     return module
 
 
-def clean(module: Any) -> None:
+def clean(module: Module) -> None:
     """Take qconfigs and observers out of a model, in place."""
     remove_qconfig(module)
     remove_observers(module)
@@ -158,7 +159,7 @@ def clean(module: Any) -> None:
 
 def convert_with(
     asks: str,
-    module: Any,
+    module: Module,
     mapping: Mapping[Any, Any],
     defaults: Mapping[Any, Any],
     *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from pyqref._typing import Module
 from pyqref.fx import GraphModule
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.modules import Identity
@@ -30,7 +31,7 @@ _WHOLE = ("planned", "observed", "quantized")
 _REASON = "_quantization_reason"
 
 
-def coverage(model: Any, mapping: Mapping[Any, Any] | None = None) -> Coverage:
+def coverage(model: Module, mapping: Mapping[Any, Any] | None = None) -> Coverage:
     """List for every module what it is, its qconfig, and what became of it or will.
 
     In a graph also the functions and methods that stay float, by the names of their nodes.

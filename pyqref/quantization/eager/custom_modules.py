@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref._typing import Module
 from pyqref.nn import modules as nn
 from pyqref.nn import quantizable as nnqz
 from pyqref.nn import quantized as nnq
@@ -50,7 +51,7 @@ def get_default_custom_config_dict() -> dict[str, dict[Any, Any]]:
     return {observed: dict(FLOAT_TO_OBSERVED), quantized: dict(OBSERVED_TO_QUANTIZED)}
 
 
-def types_in(model: Any, table: Mapping[Any, Any]) -> dict[Any, Any]:
+def types_in(model: Module, table: Mapping[Any, Any]) -> dict[Any, Any]:
     """The entries for types that the model has."""
     present = {type(each) for each in model.modules()}
     return {each: table[each] for each in table if each in present}

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pyqref._typing import Module
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import float16, qint8, quint4x2, quint8
 from pyqref.nn import modules as nn
@@ -42,13 +43,13 @@ _DEFAULTS: dict[Any, tuple[Any, tuple[type, ...]]] = {
 
 
 def quantize_dynamic(
-    model: Any,
+    model: Module,
     qconfig_spec: Mapping[Any, Any] | Iterable[Any] | None = None,
     dtype: Dtype = qint8,
     mapping: Mapping[Any, Any] | None = None,
     inplace: bool = False,
     strict: bool = False,
-) -> Any:
+) -> Module:
     """Convert a float model to one whose weights are quantized.
 
     The inputs of the swapped layers are quantized while running, with parameters chosen

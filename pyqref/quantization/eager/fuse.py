@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pyqref._typing import Model
 from pyqref.nn.modules import Identity
 from pyqref.quantization.diagnostics import strictly
 from pyqref.quantization.fuser_method_mappings import get_fuser_method
@@ -79,13 +80,13 @@ def _identity(training: bool) -> Identity:
 
 
 def fuse_modules(
-    model: Any,
+    model: Model,
     modules_to_fuse: Sequence[Any],
     inplace: bool = False,
     fuser_func: Callable[..., Any] = fuse_known_modules,
     fuse_custom_config_dict: Mapping[str, Any] | None = None,
     strict: bool = False,
-) -> Any:
+) -> Model:
     """Fuse lists of layers of a model, for quantization after training.
 
     Known sequences: convolution and batch norm (and ReLU), convolution and ReLU, linear and
@@ -152,13 +153,13 @@ def fuse_modules(
 
 
 def fuse_modules_qat(
-    model: Any,
+    model: Model,
     modules_to_fuse: Sequence[Any],
     inplace: bool = False,
     fuser_func: Callable[..., Any] = fuse_known_modules,
     fuse_custom_config_dict: Mapping[str, Any] | None = None,
     strict: bool = False,
-) -> Any:
+) -> Model:
     """Fuse lists of layers of a model, for quantization-aware training.
 
     As :func:`fuse_modules`, but a batch norm is kept, together with its convolution, so

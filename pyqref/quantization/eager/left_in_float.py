@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref._typing import Module
 from pyqref.nn import modules as nn
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.quantization.diagnostics import NotQuantizedWarning, warn
@@ -23,7 +24,7 @@ _QUANTIZED = ("pyqref.nn.quantized.", "pyqref.nn.intrinsic.quantized.")
 
 def warn_of_layers_left_in_float(
     asks: str,
-    model: Any,
+    model: Module,
     mapping: Mapping[Any, Any],
     defaults: Mapping[Any, Any],
     kind: str = "static",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from pyqref._typing import AnyModule, Device, Module, Tensor
 from pyqref.devices import require_cpu
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.modules import Dropout, Identity, Sequential
@@ -29,7 +30,7 @@ _WATCHED = "_passes_watched"
 _ENOUGH = 4
 
 
-def observe_output(module: Any, args: Any, output: Any) -> Any:
+def observe_output(module: AnyModule, args: Sequence[Tensor], output: Tensor) -> Tensor:
     """Forward hook: show a module's output to its observer."""
     observer = module.activation_post_process
     own = observer.__dict__
@@ -43,21 +44,21 @@ def observe_output(module: Any, args: Any, output: Any) -> Any:
     return observer(output)
 
 
-def observe_input(module: Any, args: Any) -> Any:
+def observe_input(module: AnyModule, args: tuple[Any, ...]) -> Any:
     """Forward pre-hook: show a module's input to its observer."""
     return module.activation_post_process(args[0])
 
 
-def saw_training(module: Any) -> bool:
+def saw_training(module: Module) -> bool:
     """Whether a module is an observer whose layer was in training mode when it saw data."""
     return _SAW_TRAINING in module.__dict__
 
 
 def add_observer_(
-    module: Any,
+    module: AnyModule,
     qconfig_propagation_list: Collection[type] | None = None,
     non_leaf_module_list: Collection[type] | None = None,
-    device: Any = None,
+    device: Device = None,
     custom_module_class_mapping: Mapping[type, type] | None = None,
 ) -> None:
     """Put an observer behind every leaf module that has a qconfig, in place.
@@ -115,7 +116,8 @@ def add_observer_(
             continue
         if isinstance(child, FloatFunctional | QFunctional):
             if _wants_observer(child):
-                child.activation_post_process = child.qconfig.activation()
+                wanted: Any = child.qconfig
+                child.activation_post_process = wanted.activation()
         elif isinstance(child, _FusedModule) or type(child) in groups:
             _insert(child)
         elif child.training and type(child) in DEFAULT_MODULE_TO_ACT_POST_PROCESS:
@@ -162,7 +164,7 @@ def _insert(module: Any, recipe: Any = None) -> None:
         module.register_forward_hook(observe_output, prepend=True)
 
 
-def finds_a_range(observer: Any) -> bool:
+def finds_a_range(observer: Module) -> bool:
     """Whether an observer gathers one range of all that it sees."""
     observer = getattr(observer, NAME, observer)
     return (
@@ -178,7 +180,7 @@ def _forgets(activation: Any) -> bool:
     return getattr(observer, "averaging_constant", None) == 1
 
 
-def remove_observers(module: Any) -> None:
+def remove_observers(module: Module) -> None:
     """Take the observers and their hooks out of a model, in place."""
     for each in module.modules():
         if not isinstance(each, FloatFunctional | QFunctional):
@@ -192,14 +194,14 @@ def remove_observers(module: Any) -> None:
                     del hooks[number]
 
 
-def remove_qconfig(module: Any) -> None:
+def remove_qconfig(module: Module) -> None:
     """Take the qconfigs out of a model, in place."""
     for each in module.modules():
         if "qconfig" in each.__dict__:
             del each.qconfig
 
 
-def get_observer_dict(mod: Any, target_dict: dict[str, Any], prefix: str = "") -> None:
+def get_observer_dict(mod: Module, target_dict: dict[str, Any], prefix: str = "") -> None:
     """Collect all observers of a model, for debugging.
 
     Parameters

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pyqref._typing import Module, QConfigLike
 from pyqref.quantization.fake_quantize.base import FakeQuantizeBase
 from pyqref.quantization.observer.base import ObserverBase
 from pyqref.quantization.observer.state import is_observer_path
@@ -59,7 +60,7 @@ class Origin:
         return self.reason is None and self.kind != "training"
 
 
-def origins(model: Any) -> dict[str, Origin]:
+def origins(model: Module) -> dict[str, Origin]:
     """All that a model and its submodules remember, by path in the model."""
     found: dict[str, Origin] = {}
     for path, each in model.named_modules():
@@ -69,7 +70,7 @@ def origins(model: Any) -> dict[str, Origin]:
     return found
 
 
-def remember(model: Any, found: Mapping[str, Origin]) -> None:
+def remember(model: Module, found: Mapping[str, Origin]) -> None:
     """Add to what a model remembers; the oldest type and size stay."""
     known = dict(model.__dict__.get(_ATTRIBUTE, {}))
     below = origins(model)
@@ -83,7 +84,7 @@ def remember(model: Any, found: Mapping[str, Origin]) -> None:
     model.__dict__[_ATTRIBUTE] = known
 
 
-def named_layers(model: Any) -> Iterator[tuple[str, Any]]:
+def named_layers(model: Module) -> Iterator[tuple[str, Any]]:
     """Paths and modules, without observers and fake quantizers and what is in them."""
     observers: list[str] = []
     for path, each in model.named_modules():
@@ -93,7 +94,7 @@ def named_layers(model: Any) -> Iterator[tuple[str, Any]]:
             yield path, each
 
 
-def parameter_bytes(module: Any, whole: bool = False) -> int:
+def parameter_bytes(module: Module, whole: bool = False) -> int:
     """Size of a module's weights and biases, quantized or not, without scales and zero points.
 
     Parameters
@@ -147,7 +148,7 @@ def type_name(kind: type) -> str:
     return ".".join([*package, kind.__name__])
 
 
-def describe_qconfig(qconfig: Any) -> str | None:
+def describe_qconfig(qconfig: QConfigLike | None) -> str | None:
     """The two observers of a qconfig by name, ``HistogramObserver, MinMaxObserver``."""
     if qconfig is None:
         return None

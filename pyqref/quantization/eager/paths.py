@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref._typing import AnyModule
 from pyqref.nn.modules.module import Module
 
 __all__ = [
@@ -17,7 +18,7 @@ __all__ = [
 ]
 
 
-def get_module(model: Any, path: str) -> Any:
+def get_module(model: Module, path: str) -> Module:
     """The module at ``path``.
 
     Raises
@@ -42,26 +43,26 @@ def get_module(model: Any, path: str) -> Any:
     return current
 
 
-def replace_module(model: Any, path: str, module: Any) -> None:
+def replace_module(model: Module, path: str, module: Module) -> None:
     """Put ``module`` in the place of the one at ``path``."""
     parent, _, name = path.rpartition(".")
     owner = get_module(model, parent) if parent else model
     owner._modules[name] = module
 
 
-def is_leaf(module: Any) -> bool:
+def is_leaf(module: AnyModule) -> bool:
     """Whether a module has no submodules."""
     return not module._modules
 
 
-def require_module(name: str, model: Any) -> None:
+def require_module(name: str, model: AnyModule) -> None:
     """Raise TypeError unless ``model`` is a module; ``name`` is who asks."""
     if not isinstance(model, Module):
         hint = f"; call it: {model.__name__}()" if isinstance(model, type) else ""
         raise TypeError(f"{name}: the model must be a Module, got {model!r}{hint}")
 
 
-def require_mapping(asks: str, argument: str, mapping: Any) -> None:
+def require_mapping(asks: str, argument: str, mapping: Mapping[Any, Any]) -> None:
     """Raise TypeError unless ``mapping`` goes from module types to types."""
     if not isinstance(mapping, Mapping):
         raise TypeError(
@@ -72,7 +73,9 @@ def require_mapping(asks: str, argument: str, mapping: Any) -> None:
             raise TypeError(f"{asks}: a key of {argument} must be a module type, got {key!r}")
 
 
-def custom_config(name: str, config: Any, known: tuple[str, ...]) -> dict[str, Any]:
+def custom_config(
+    name: str, config: Mapping[str, Any] | None, known: tuple[str, ...]
+) -> dict[str, Any]:
     """A copy of a dictionary of custom settings, whose keys are checked.
 
     Raises

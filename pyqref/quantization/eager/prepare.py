@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from pyqref._typing import Model, Module
 from pyqref.quantization.diagnostics import (
     NotQuantizedWarning,
     UnusedMappingWarning,
@@ -30,14 +31,14 @@ _KNOWN = (*CUSTOM_TABLES, "non_traceable_module_name", "non_traceable_module_cla
 
 
 def prepare(
-    model: Any,
+    model: Model,
     qconfig_dict: Mapping[Any, Any] | bool | None = None,
     inplace: Any = False,
-    allow_list: Any = None,
-    observer_non_leaf_module_list: Any = None,
+    allow_list: Collection[type] | None = None,
+    observer_non_leaf_module_list: Collection[type] | None = None,
     prepare_custom_config_dict: Mapping[str, Any] | None = None,
     strict: bool = False,
-) -> Any:
+) -> Model:
     """Prepare a copy of the model for calibration.
 
     The qconfigs are spread over the model (:func:`propagate_qconfig_`) and observers put
@@ -120,7 +121,7 @@ def prepare(
 
 
 def observe_(
-    model: Any,
+    model: Module,
     qconfig_dict: Mapping[Any, Any] | None = None,
     allow_list: Any = None,
     groups: Any = None,
@@ -150,11 +151,11 @@ def observe_(
 
 
 def prepare_qat(
-    model: Any,
+    model: Model,
     mapping: Mapping[Any, Any] | None = None,
     inplace: bool = False,
     strict: bool = False,
-) -> Any:
+) -> Model:
     """Prepare a copy of the model for quantization-aware training.
 
     Layers are swapped for those that fake-quantize their weight, and fake quantizers put
@@ -227,7 +228,7 @@ def prepare_qat(
     return model
 
 
-def fake_quantize_(model: Any, mapping: Mapping[Any, Any], defaults: Mapping[Any, Any]) -> None:
+def fake_quantize_(model: Module, mapping: Mapping[Any, Any], defaults: Mapping[Any, Any]) -> None:
     """Swap the layers of a model for those that are trained, and observe them, in place."""
     own = ((path, getattr(each, "qconfig", None)) for path, each in model.named_modules())
     warn_of_unused_overrides("prepare_qat", own)

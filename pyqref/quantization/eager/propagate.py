@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref._typing import Module, QConfigLike
 from pyqref.nn.modules import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from pyqref.quantization.diagnostics import NoMatchWarning, UnusedMappingWarning, warn
 from pyqref.quantization.qconfig.checks import require_qconfig
@@ -16,7 +17,7 @@ __all__ = ["planned_qconfigs", "propagate_qconfig_", "require_entry", "require_q
 
 
 def propagate_qconfig_(
-    module: Any,
+    module: Module,
     qconfig_dict: Mapping[Any, Any] | None = None,
     prepare_custom_config_dict: Mapping[str, Any] | None = None,
 ) -> None:
@@ -84,13 +85,13 @@ def propagate_qconfig_(
         modules[path].qconfig = qconfig
 
 
-def require_entry(argument: str, key: Any, qconfig: Any) -> None:
+def require_entry(argument: str, key: str | type[Any], qconfig: QConfigLike | None) -> None:
     """Raise TypeError unless an entry of a dictionary is a QConfig or None."""
     name = key.__qualname__ if isinstance(key, type) else repr(key)
     require_qconfig(qconfig, f"{argument}: the entry for {name}")
 
 
-def require_qconfigs(asks: str, model: Any) -> None:
+def require_qconfigs(asks: str, model: Module) -> None:
     """Raise TypeError where a module's ``qconfig`` attribute is no QConfig."""
     for path, each in model.named_modules():
         # A module that is assigned, such as an observer, becomes a submodule of this name.
@@ -99,7 +100,7 @@ def require_qconfigs(asks: str, model: Any) -> None:
 
 
 def planned_qconfigs(
-    module: Any,
+    module: Module,
     qconfigs: Mapping[Any, Any] | None = None,
     custom: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:

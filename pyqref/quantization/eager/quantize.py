@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from pyqref._typing import Model, Module
 from pyqref.quantization.diagnostics import strictly
 from pyqref.quantization.stubs import QuantWrapper
 
@@ -16,7 +17,7 @@ from .prepare import prepare, prepare_qat
 __all__ = ["add_quant_dequant", "default_eval_fn", "quantize", "quantize_qat"]
 
 
-def default_eval_fn(model: Any, calib_data: Iterable[Any]) -> None:
+def default_eval_fn(model: Module, calib_data: Iterable[Any]) -> None:
     """Run a model on calibration data.
 
     Parameters
@@ -61,13 +62,13 @@ def _require_run_fn(name: str, run_fn: Any, run_args: Any) -> None:
 
 
 def quantize(
-    model: Any,
+    model: Model,
     run_fn: Callable[..., Any],
     run_args: Sequence[Any],
     mapping: Mapping[Any, Any] | None = None,
     inplace: bool = False,
     strict: bool = False,
-) -> Any:
+) -> Model:
     """Quantize a float model after training: prepare, calibrate, convert.
 
     Parameters
@@ -116,12 +117,12 @@ def quantize(
 
 
 def quantize_qat(
-    model: Any,
+    model: Model,
     run_fn: Callable[..., Any],
     run_args: Sequence[Any],
     inplace: bool = False,
     strict: bool = False,
-) -> Any:
+) -> Model:
     """Train with fake quantization and quantize: prepare_qat, train, convert.
 
     Parameters
@@ -173,7 +174,7 @@ def quantize_qat(
     return convert(model, inplace=True, strict=strict)
 
 
-def add_quant_dequant(module: Any) -> Any:
+def add_quant_dequant(module: Module) -> Module:
     """Wrap every leaf module that has a qconfig in a :class:`QuantWrapper`, in place.
 
     Parameters

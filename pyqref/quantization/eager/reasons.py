@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from pyqref._typing import Module
 from pyqref.nn import modules as nn
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.quantized.modules.functional_modules import FXFloatFunctional
@@ -34,7 +35,7 @@ WORKS_ON_INTEGERS: tuple[type, ...] = (
 
 
 def fates(
-    model: Any, mapping: Mapping[Any, Any], custom: Mapping[Any, Any], kind: str
+    model: Module, mapping: Mapping[Any, Any], custom: Mapping[Any, Any], kind: str
 ) -> dict[str, Origin]:
     """Return what ``convert`` will do with each module, to be recorded.
 
@@ -73,7 +74,7 @@ def fates(
 
 
 def reason(
-    module: Any, path: str, qconfigs: Mapping[str, Any], known: Collection[Any], kind: str
+    module: Module, path: str, qconfigs: Mapping[str, Any], known: Collection[Any], kind: str
 ) -> str | None:
     """Why a module is left alone, or None if it is swapped.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import AnyModule
 from pyqref.dtypes import float16
 from pyqref.nn.quantized.integer_range import range_entries
 
 __all__ = ["reference_form", "weight_qparams"]
 
 
-def reference_form(mod: Any, reference: Any) -> Any:
+def reference_form(mod: AnyModule, reference: AnyModule) -> Any:
     """The reference layer of a float layer with a qconfig.
 
     Each weight gets an observer of its own.

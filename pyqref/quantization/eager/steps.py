@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from pyqref._typing import Module, QConfigLike
 from pyqref.nn import modules as nn
 from pyqref.nn.modules.dropout import _Dropout
 from pyqref.quantization.diagnostics import (
@@ -64,7 +65,7 @@ def _named(path: str, module: Any) -> str:
     return f"{path or 'the model'} ({type(module).__name__})"
 
 
-def is_prepared(module: Any) -> bool:
+def is_prepared(module: Module) -> bool:
     """Whether an observer or fake quantizer stands at a module or below it."""
     for each in module.modules():
         if isinstance(each, ObserverBase | FakeQuantizeBase) or hasattr(each, "weight_fake_quant"):
@@ -75,7 +76,7 @@ def is_prepared(module: Any) -> bool:
     return False
 
 
-def warn_of_unprepared(model: Any, mapping: Mapping[Any, Any]) -> None:
+def warn_of_unprepared(model: Module, mapping: Mapping[Any, Any]) -> None:
     """Warn of parts of a model that ``convert`` will pass over because nobody prepared them.
 
     ``prepare`` gives every module a qconfig, be it None. A part with a qconfig at its head
@@ -117,7 +118,9 @@ def _is_graph(model: Any) -> bool:
     return hasattr(model, "graph")
 
 
-def warn_of_root(asks: str, model: Any, mapping: Mapping[Any, Any], qconfig: Any) -> None:
+def warn_of_root(
+    asks: str, model: Module, mapping: Mapping[Any, Any], qconfig: QConfigLike | None
+) -> None:
     """Warn of a model that is a single layer: only submodules are swapped."""
     alone = is_leaf(model) or set(model._modules) == {NAME}
     if alone and qconfig is not None and any(issubclass(type(model), each) for each in mapping):
@@ -129,7 +132,7 @@ def warn_of_root(asks: str, model: Any, mapping: Mapping[Any, Any], qconfig: Any
 
 
 def warn_of_observers_in_training(
-    model: Any, plan: Mapping[str, Any], mapping: Mapping[Any, Any]
+    model: Module, plan: Mapping[str, Any], mapping: Mapping[Any, Any]
 ) -> None:
     """Warn of qconfigs for ``prepare_qat`` whose observers do not fake quantize.
 
@@ -167,7 +170,7 @@ def _only_observed(qconfig: Any) -> Iterator[str]:
         yield "the activations"
 
 
-def warn_of_training_mode(asks: str, model: Any) -> None:
+def warn_of_training_mode(asks: str, model: Module) -> None:
     """Warn of a model without fake quantizers whose statistics or dropout move.
 
     ``prepare`` looks at the mode of the model; ``convert`` besides at the mode in which its

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+from pyqref._typing import Module
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.quantization.diagnostics import UncalibratedWarning
 
@@ -20,11 +21,11 @@ __all__ = ["Swap", "ran_unobserved", "swap_children", "swap_module", "undo"]
 
 
 def swap_module(
-    mod: Any,
+    mod: Module,
     mapping: Mapping[Any, Any],
     custom_module_class_mapping: Mapping[Any, Any] | None = None,
     use_precomputed_fake_quant: bool = False,
-) -> Any:
+) -> Module:
     """The quantized form of a module, or the module itself if there is none.
 
     Parameters
@@ -81,7 +82,7 @@ def swap_module(
     return new
 
 
-def ran_unobserved(module: Any) -> bool:
+def ran_unobserved(module: Module) -> bool:
     """Whether it is a FloatFunctional that adds or multiplies by a number: no range is needed."""
     return bool(getattr(module, "_ran_unobserved", False))
 
@@ -107,7 +108,7 @@ class _Walk:
     precomputed: bool
     done: list[Swap] = field(default_factory=list)
 
-    def below(self, module: Any, above: str) -> None:
+    def below(self, module: Module, above: str) -> None:
         for name, child in list(module.named_children()):
             path = f"{above}{name}"
             # Groups made by fusion and custom modules are swapped as one.
@@ -133,7 +134,7 @@ class _Walk:
 
 def swap_children(
     asks: str,
-    module: Any,
+    module: Module,
     mapping: Mapping[Any, Any],
     custom: Mapping[Any, Any],
     precomputed: bool,

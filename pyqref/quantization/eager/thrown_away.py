@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
+from pyqref._typing import Module
 from pyqref.quantization.diagnostics import WrongOrderWarning, warn
 
 __all__ = ["remember_copy", "warn_of_thrown_away_copy"]
@@ -16,12 +17,12 @@ __all__ = ["remember_copy", "warn_of_thrown_away_copy"]
 _copies: WeakKeyDictionary[Any, ref[Any]] = WeakKeyDictionary()
 
 
-def remember_copy(model: Any, fused: Any) -> None:
+def remember_copy(model: Module, fused: Module) -> None:
     """Take note of the copy of a model in which layers were fused."""
     _copies[model] = ref(fused)
 
 
-def warn_of_thrown_away_copy(asks: str, model: Any) -> None:
+def warn_of_thrown_away_copy(asks: str, model: Module) -> None:
     """Warn where a model is prepared whose fused copy was thrown away.
 
     Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref._typing import Module
 from pyqref.quantization.diagnostics import UnusedMappingWarning, warn
 from pyqref.quantization.quantization_mappings import (
     get_embedding_qat_module_mappings,
@@ -19,7 +20,7 @@ __all__ = ["warn_of_unused_entries"]
 def warn_of_unused_entries(
     asks: str,
     argument: str,
-    model: Any,
+    model: Module,
     mapping: Mapping[Any, Any],
     defaults: Mapping[Any, Any],
     used: set[Any],

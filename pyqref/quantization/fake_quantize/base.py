@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._typing import Tensor
 from pyqref.nn.modules.module import Module
 from pyqref.quantization.observer.checks import named
 from pyqref.quantization.observer.partial import PartialWrapper, make_partial
@@ -16,7 +17,7 @@ from pyqref.tensor.foreign import kind_of
 __all__ = ["FakeQuantizeBase", "require_tensor"]
 
 
-def require_tensor(asks: Any, x: Any) -> None:
+def require_tensor(asks: Module, x: Tensor) -> None:
     """Raise TypeError unless ``x`` is a tensor; ``asks`` is the module that was called."""
     if not hasattr(x, "_array"):
         raise TypeError(f"{named(asks)} takes a tensor, got {kind_of(x)}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._typing import Tensor
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_channel_affine_float_qparams, quint8
 from pyqref.dtypes import qscheme as Qscheme
@@ -137,7 +138,7 @@ class FakeQuantize(FakeQuantizeBase):
         """Scale and zero point that the observer finds."""
         return self.activation_post_process.calculate_qparams()
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """``x``, observed and fake quantized as the switches say."""
         require_tensor(self, x)
         if not x.numel():

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._typing import Tensor
 from pyqref.quantization.diagnostics import NoEffectWarning, UncalibratedWarning, warn
 from pyqref.quantization.observer.checks import named
 from pyqref.quantization.observer.moving_average_min_max import MovingAverageMinMaxObserver
@@ -85,7 +86,7 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
 
     def __init__(
         self,
-        observer: Any = MovingAverageMinMaxObserver,
+        observer: type[Any] = MovingAverageMinMaxObserver,
         quant_min: int = 0,
         quant_max: int = 255,
         **observer_kwargs: Any,
@@ -102,7 +103,7 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         self.is_symmetric_quant = self.qscheme.is_symmetric
         self._was_called = False
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """``x``, observed and fake quantized as the switches say."""
         require_tensor(self, x)
         observer = self.activation_post_process

@@ -18,7 +18,7 @@ from .base import FakeQuantizeBase
 __all__ = ["disable_fake_quant", "disable_observer", "enable_fake_quant", "enable_observer"]
 
 
-def disable_fake_quant(mod: Any) -> None:
+def disable_fake_quant(mod: Module) -> None:
     """Let numbers pass a fake quantizer unchanged; other modules are left alone.
 
     Warns
@@ -41,7 +41,7 @@ def disable_fake_quant(mod: Any) -> None:
         _warn_if_none("disable_fake_quant", mod)
 
 
-def enable_fake_quant(mod: Any) -> None:
+def enable_fake_quant(mod: Module) -> None:
     """Apply the quantization error of a fake quantizer; other modules are left alone.
 
     Examples
@@ -57,7 +57,7 @@ def enable_fake_quant(mod: Any) -> None:
         _warn_if_none("enable_fake_quant", mod)
 
 
-def disable_observer(mod: Any) -> None:
+def disable_observer(mod: Module) -> None:
     """Keep a fake quantizer's scale and zero point; other modules are left alone.
 
     Examples
@@ -77,7 +77,7 @@ def disable_observer(mod: Any) -> None:
         _warn_if_none("disable_observer", mod)
 
 
-def enable_observer(mod: Any) -> None:
+def enable_observer(mod: Module) -> None:
     """Let a fake quantizer observe again; other modules are left alone.
 
     Examples

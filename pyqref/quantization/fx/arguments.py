@@ -13,7 +13,7 @@ from .observed import require_float
 __all__ = ["backend_from", "check_model", "config_from", "optional_config"]
 
 
-def check_model(asks: str, model: Any, is_qat: bool = False) -> None:
+def check_model(asks: str, model: Module, is_qat: bool = False) -> None:
     """Refuse what is no module, and unless for training a module in training mode."""
     if not isinstance(model, Module):
         raise TypeError(f"{asks} takes a Module, got {type(model).__name__}")
@@ -22,7 +22,7 @@ def check_model(asks: str, model: Any, is_qat: bool = False) -> None:
     require_float(asks, model)
 
 
-def config_from(name: str, value: Any, kind: Any) -> Any:
+def config_from(name: str, value: object, kind: type[Any]) -> Any:
     """A config from itself, its dictionary or None."""
     if value is None and name != "qconfig_mapping":
         return kind()
@@ -33,12 +33,12 @@ def config_from(name: str, value: Any, kind: Any) -> Any:
     return value
 
 
-def optional_config(name: str, value: Any, kind: Any) -> Any:
+def optional_config(name: str, value: object, kind: type[Any]) -> Any:
     """A config from itself or its dictionary; None stays None."""
     return None if value is None else config_from(name, value, kind)
 
 
-def backend_from(value: Any) -> BackendConfig:
+def backend_from(value: object) -> BackendConfig:
     """A back end from itself or its dictionary; the native one for None."""
     found = optional_config("backend_config", value, BackendConfig)
     return get_native_backend_config() if found is None else found

@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
+from pyqref._typing import Tensor
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import qint32
 from pyqref.fx import GraphModule, Node
@@ -70,7 +71,7 @@ class ConvertedGraphModule(TellingGraphModule):
     pairs of weight and bias; torch puts the packed objects there.
     """
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Tensor, **kwargs: Any) -> Tensor:
         try:
             return super().__call__(*args, **kwargs)
         except Exception as error:

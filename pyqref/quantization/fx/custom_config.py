@@ -53,7 +53,7 @@ class StandaloneModuleConfigEntry:
         )
 
     @classmethod
-    def from_tuple(cls, key: str, entry: Any) -> tuple[Any, StandaloneModuleConfigEntry]:
+    def from_tuple(cls, key: str, entry: object) -> tuple[Any, StandaloneModuleConfigEntry]:
         """Name or class of the module, and its entry, from a tuple of five."""
         if not isinstance(entry, tuple | list) or len(entry) != 5:
             raise ValueError(
@@ -115,7 +115,7 @@ class PrepareCustomConfig:
         self,
         module_name: str,
         qconfig_mapping: QConfigMapping | None,
-        example_inputs: Any,
+        example_inputs: tuple[Any, ...],
         prepare_custom_config: PrepareCustomConfig | None,
         backend_config: BackendConfig | None,
     ) -> PrepareCustomConfig:
@@ -134,7 +134,7 @@ class PrepareCustomConfig:
         self,
         module_class: type,
         qconfig_mapping: QConfigMapping | None,
-        example_inputs: Any,
+        example_inputs: tuple[Any, ...],
         prepare_custom_config: PrepareCustomConfig | None,
         backend_config: BackendConfig | None,
     ) -> PrepareCustomConfig:

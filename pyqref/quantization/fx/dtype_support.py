@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from pyqref._typing import QConfigLike
 from pyqref.dtypes import float16, float32
 from pyqref.fx import Node
 from pyqref.quantization.backend_config import DTypeConfig, DTypeWithConstraints
@@ -65,7 +66,9 @@ def _kind_of_config(supported: DTypeConfig) -> Kind:
     return "weight only" if supported.input_dtype is float32 else "static"
 
 
-def unsupported_reason(match: Match, qconfig: Any, only: Kind | None = None) -> str | None:
+def unsupported_reason(
+    match: Match, qconfig: QConfigLike | None, only: Kind | None = None
+) -> str | None:
     """Why a pattern cannot be quantized as a QConfig asks; None if it can.
 
     Parameters

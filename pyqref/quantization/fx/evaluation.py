@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import Tensor
 from pyqref.fx import GraphModule, Node, map_arg
 from pyqref.tape.grad_mode import no_grad
 
@@ -35,7 +36,7 @@ def depends_on_input(node: Node) -> bool:
     return False
 
 
-def value_of(model: GraphModule, node: Node) -> Any:
+def value_of(model: GraphModule, node: Node) -> Tensor:
     """Compute a node that depends on no input.
 
     Parameters

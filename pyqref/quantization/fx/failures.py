@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
+from pyqref._typing import Tensor
 from pyqref.fx import GraphModule, Node
 
 from .observed import is_observer_node
@@ -42,7 +43,7 @@ def telling(model: GraphModule, node: Node) -> Iterator[None]:
 class TellingGraphModule(GraphModule):
     """A graph whose errors name the user's module and line."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Tensor, **kwargs: Any) -> Tensor:
         try:
             return super().__call__(*args, **kwargs)
         except Exception as error:

@@ -7,8 +7,8 @@ gave these, and code that was written for them names them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
+from pyqref._typing import Module
 from pyqref.fx import Graph, GraphModule
 
 __all__ = [
@@ -44,7 +44,9 @@ class FusedGraphModule(GraphModule):
 
     preserved_attr_names: set[str]
 
-    def __init__(self, root: Any, graph: Graph, preserved_attr_names: Iterable[str] = ()) -> None:
+    def __init__(
+        self, root: Module, graph: Graph, preserved_attr_names: Iterable[str] = ()
+    ) -> None:
         names = set(preserved_attr_names)
         kept = {name: getattr(root, name) for name in names if hasattr(root, name)}
         super().__init__(root, graph, next(k.__name__ for k in type(self).__mro__[1:]))

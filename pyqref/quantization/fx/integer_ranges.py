@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pyqref._typing import AnyModule
 from pyqref.backends import quantized as settings
 from pyqref.fx import GraphModule, Node
 from pyqref.nn.quantized.integer_range import (
@@ -71,7 +72,7 @@ class IntegerRanges:
         self._weights = weights
         self._activations: list[_Activation] = []
 
-    def after(self, quantized: Node, node: Node, observer: Any) -> Node:
+    def after(self, quantized: Node, node: Node, observer: AnyModule) -> Node:
         """Keep, or take note of, the range of an observer.
 
         Parameters

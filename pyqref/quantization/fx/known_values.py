@@ -11,6 +11,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
+from pyqref._typing import Dtype, Module, QScheme, TensorOrNumber
 from pyqref.dtypes import float16, float32
 from pyqref.fx import GraphModule, Node
 from pyqref.fx.interception import plain as with_own_code
@@ -84,7 +85,7 @@ class KnownValues:
     def __getitem__(self, node: Node) -> Value | None:
         return self._values[node]
 
-    def module(self, node: Node) -> Any:
+    def module(self, node: Node) -> Module | None:
         """The module that a node calls; None for other nodes."""
         return self._modules.get(node.target) if node.op == "call_module" else None
 
@@ -162,7 +163,7 @@ def quantizes(node: Node) -> bool:
     return node.target in (quantize_per_tensor, quantize_per_channel, quantize_per_tensor_dynamic)
 
 
-def plain(value: Any) -> str:
+def plain(value: Dtype | QScheme) -> str:
     """A dtype or scheme without the package."""
     return str(value).removeprefix("pyqref.")
 
@@ -172,7 +173,7 @@ def _grid(scale: Any, zero_point: Any) -> str:
     return f"scale {span(scale, '.3g')}, zero_point {span(zero_point, 'g')}"
 
 
-def span(value: Any, form: str) -> str:
+def span(value: TensorOrNumber, form: str) -> str:
     """A number, or the smallest and the largest of several."""
     numbers = value.flatten().tolist() if hasattr(value, "flatten") else [value]
     low, high = min(numbers), max(numbers)

@@ -94,7 +94,7 @@ def _drop_relu(reference: Reference, zero_point: int) -> None:
 
 
 def _warn_of_reuse(model: GraphModule, path: str, grid: tuple[float, int]) -> None:
-    before = model.get_submodule(path)
+    before: Any = model.get_submodule(path)
     if (float(before.scale), int(before.zero_point)) != grid:
         warn(
             f"convert_fx: {path} is called more than once, with different ranges of its output; "

@@ -61,7 +61,7 @@ class Match:
         return list(nodes_of(self.nodes, self.pattern))
 
 
-def default_root_node(nodes: Any) -> Any:
+def default_root_node(nodes: Any) -> Node:
     """The innermost last node: where the pattern's computation starts."""
     while isinstance(nodes, tuple):
         nodes = nodes[-1]
@@ -80,7 +80,7 @@ def nodes_of(nodes: Any, pattern: Any) -> Iterator[Node]:
 
 
 def matches(
-    modules: Mapping[str, Any], node: Any, pattern: Any, max_uses: int = sys.maxsize
+    modules: Mapping[str, Any], node: Node, pattern: object, max_uses: int = sys.maxsize
 ) -> bool:
     """Return True if a node is the end of a pattern.
 

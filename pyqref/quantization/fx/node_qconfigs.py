@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from typing import Any
 
+from pyqref._typing import Module
 from pyqref.fx import GraphModule, Node
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.quantization.diagnostics import NoMatchWarning, warn
@@ -51,7 +52,7 @@ class Lookup:
         self.used: set[tuple[str, Any]] = set()
         self.addressed: set[str] = set()
 
-    def by_type(self, kind: Any, otherwise: Any) -> Any:
+    def by_type(self, kind: type[Any], otherwise: Any) -> Any:
         given = self._by_type.get(kind)
         if given is None:
             return otherwise
@@ -73,7 +74,7 @@ class Lookup:
             return names[path]
         return otherwise
 
-    def by_order(self, path: str, kind: Any, index: int, otherwise: Any) -> Any:
+    def by_order(self, path: str, kind: type[Any], index: int, otherwise: Any) -> Any:
         given = self._by_order.get((path, kind, index))
         if given is None:
             return otherwise
@@ -165,7 +166,7 @@ def _type(module: Any, lookup: Lookup) -> Any:
 
 
 def warn_of_unused_entries(
-    asks: str, model: Any, mapping: QConfigMapping, used: set[tuple[str, Any]]
+    asks: str, model: Module, mapping: QConfigMapping, used: set[tuple[str, Any]]
 ) -> None:
     """Warn of each entry of the user's own that fits nothing in the model.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pyqref._typing import AnyModule
 from pyqref.fx import Node
 
 __all__ = ["give_range", "is_given", "note_range"]
@@ -16,7 +15,7 @@ def note_range(node: Node, chosen: tuple[int, int]) -> None:
     node.meta[_RANGE] = chosen
 
 
-def give_range(node: Node, layer: Any) -> None:
+def give_range(node: Node, layer: AnyModule) -> None:
     """Let a quantized layer keep the range of the node that it replaces, if it can."""
     chosen = node.meta.get(_RANGE)
     if chosen is not None and layer._KEEPS_RANGE:

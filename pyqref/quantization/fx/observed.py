@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from pyqref._typing import Module
 from pyqref.fx import GraphModule, Node
 from pyqref.quantization.backend_config import BackendConfig
 from pyqref.quantization.fake_quantize.base import FakeQuantizeBase
@@ -64,7 +65,7 @@ def forget(model: GraphModule) -> None:
     model.meta[_KEY] = None
 
 
-def preparation_of(asks: str, model: Any) -> Preparation:
+def preparation_of(asks: str, model: Module) -> Preparation:
     """What is kept in a prepared model.
 
     Raises
@@ -86,7 +87,7 @@ def preparation_of(asks: str, model: Any) -> Preparation:
     return found
 
 
-def require_float(asks: str, model: Any) -> None:
+def require_float(asks: str, model: Module) -> None:
     """Refuse a model that graph mode prepared or converted before, or that holds a prepared one.
 
     Raises

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pyqref._typing import Tensor
 from pyqref.fx import GraphModule
 from pyqref.nn import Module
 
@@ -22,7 +21,7 @@ def split_path(path: str) -> tuple[str, str]:
     return parent, name
 
 
-def replace_module(model: Any, path: str, module: Any) -> None:
+def replace_module(model: Module, path: str, module: Module) -> None:
     """Put another module at a path, in the mode (training or not) of the one before it."""
     parent, name = split_path(path)
     owner = model.get_submodule(parent)
@@ -32,7 +31,7 @@ def replace_module(model: Any, path: str, module: Any) -> None:
     setattr(owner, name, module)
 
 
-def get_attribute(model: Any, path: str) -> Any:
+def get_attribute(model: Module, path: str) -> Tensor:
     """What stands at a path."""
     parent, name = split_path(path)
     return getattr(model.get_submodule(parent), name)

@@ -10,8 +10,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from pyqref._typing import Module, Tensor
 from pyqref.fx import GraphModule
 from pyqref.quantization.backend_config import BackendConfig
 from pyqref.quantization.qconfig_mapping import QConfigMapping
@@ -47,7 +49,7 @@ from .working_copy import own_layers
 __all__ = ["leave_used", "prepare", "prepare_as_asked", "trace"]
 
 
-def trace(asks: str, model: Any, custom: PrepareCustomConfig) -> tuple[GraphModule, Any]:
+def trace(asks: str, model: Module, custom: PrepareCustomConfig) -> tuple[GraphModule, Any]:
     """Record a model, and warn of entries of the custom config that match nothing in it.
 
     Returns
@@ -95,7 +97,7 @@ def leave_used(asks: str, traced: GraphModule, model: Any, preserved: list[str])
 
 def prepare(
     asks: str,
-    model: Any,
+    model: Module,
     mapping: QConfigMapping,
     is_qat: bool,
     custom: PrepareCustomConfig,
@@ -169,10 +171,10 @@ def _passes(asks: str, model: Any, traced: GraphModule, preparation: Preparation
 
 def prepare_as_asked(
     asks: str,
-    model: Any,
+    model: Module,
     mapping: Any,
     is_qat: bool,
-    example_inputs: Any,
+    example_inputs: Sequence[Tensor] | Tensor,
     custom: Any,
     backend: Any,
     is_standalone: bool = False,

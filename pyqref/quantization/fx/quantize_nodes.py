@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyqref import backends
+from pyqref._typing import Module
 from pyqref.dtypes import float16, int64
 from pyqref.fx import GraphModule, Node
 from pyqref.nn import functional as F
@@ -42,7 +43,7 @@ Scopes = dict[str, tuple[str, Any]]
 def replace_observer(
     model: GraphModule,
     node: Node,
-    observer: Any,
+    observer: Module,
     qconfigs: dict[str, Any],
     scopes: Scopes,
     ranges: IntegerRanges,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from pyqref._typing import AnyModule
 from pyqref.fx import GraphModule, Node
 from pyqref.nn import modules as nn
 from pyqref.nn import quantized as nnq
@@ -17,7 +18,7 @@ __all__ = ["function_weight", "reference_weights", "slopes_before", "slopes_of"]
 
 
 def function_weight(
-    model: GraphModule, source: Node, quantized: Node, observer: Any
+    model: GraphModule, source: Node, quantized: Node, observer: AnyModule
 ) -> Iterator[QuantizedWeight]:
     """The weight of a function, if no input of the model goes into it.
 
@@ -40,7 +41,7 @@ def function_weight(
     )
 
 
-def reference_weights(reference: Any, path: str, kind: str) -> Iterator[QuantizedWeight]:
+def reference_weights(reference: AnyModule, path: str, kind: str) -> Iterator[QuantizedWeight]:
     """The weights of a reference layer.
 
     Parameters

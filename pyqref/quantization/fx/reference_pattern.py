@@ -60,17 +60,17 @@ class Reference:
                 model.graph.erase_node(node)
 
 
-def is_quantize(node: Any) -> bool:
+def is_quantize(node: Node) -> bool:
     """Whether a node quantizes with known parameters."""
     return isinstance(node, Node) and node.target is quantize_per_tensor
 
 
-def is_dynamic_quantize(node: Any) -> bool:
+def is_dynamic_quantize(node: Node) -> bool:
     """Whether a node quantizes with parameters that it chooses itself."""
     return isinstance(node, Node) and node.target is quantize_per_tensor_dynamic
 
 
-def is_dequantize(node: Any) -> bool:
+def is_dequantize(node: Node) -> bool:
     """Whether a node dequantizes."""
     return isinstance(node, Node) and node.op == "call_method" and node.target == "dequantize"
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
 
+from pyqref._typing import Module
 from pyqref.nn.quantized import FloatFunctional, FXFloatFunctional
 
 __all__ = ["float_functional_traced_through"]
@@ -23,7 +23,7 @@ _lock = threading.RLock()
 
 
 @contextmanager
-def float_functional_traced_through(model: Any) -> Iterator[None]:
+def float_functional_traced_through(model: Module) -> Iterator[None]:
     """Swap them inside, and put them back.
 
     Parameters

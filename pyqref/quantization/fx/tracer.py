@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import Module
 from pyqref.fx import Tracer
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 
@@ -46,7 +47,7 @@ class QuantizationTracer(Tracer):
         self.skipped_module_classes = skipped_module_classes
         self.called: set[Any] = set()
 
-    def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
+    def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         self.called.update((module_qualified_name, type(m)))
         return (
             super().is_leaf_module(m, module_qualified_name)

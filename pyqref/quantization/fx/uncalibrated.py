@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
+from pyqref._typing import Module
 from pyqref.fx import GraphModule
 from pyqref.quantization.diagnostics import UncalibratedWarning, warn
 from pyqref.quantization.fake_quantize.fake_quantize import FakeQuantize
@@ -51,7 +51,7 @@ def _never_ran(model: GraphModule) -> Iterator[str]:
             yield place(node.args[0], modules)
 
 
-def saw_nothing(observer: Any) -> bool:
+def saw_nothing(observer: Module) -> bool:
     """Whether an observer of ranges, or that of a fake quantizer, has not seen data yet."""
     if isinstance(observer, FakeQuantize):
         observer = observer.activation_post_process

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from pyqref._typing import Module
 from pyqref.fx import GraphModule
 from pyqref.quantization.diagnostics import NoMatchWarning, UnusedMappingWarning, warn
 
@@ -13,7 +14,7 @@ from .custom_config import ConvertCustomConfig, PrepareCustomConfig
 __all__ = ["present", "warn_of_unmatched", "warn_of_unmatched_at_convert"]
 
 
-def present(asks: str, model: Any, attributes: Iterable[str]) -> list[str]:
+def present(asks: str, model: Module, attributes: Iterable[str]) -> list[str]:
     """Those of the attributes to preserve that a model has; of others is warned.
 
     Parameters
@@ -37,7 +38,7 @@ def present(asks: str, model: Any, attributes: Iterable[str]) -> list[str]:
 
 def warn_of_unmatched(
     asks: str,
-    model: Any,
+    model: Module,
     traced: GraphModule,
     custom: PrepareCustomConfig,
     called: Collection[Any],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref import dtypes
+from pyqref._typing import Module, QConfigLike
 from pyqref.nn import modules as nn
 from pyqref.nn.quantized.integer_range import range_entries
 
@@ -16,7 +17,9 @@ _AFFINE = {
 }
 
 
-def weight_grids(module: Any, qconfig: Any, fake_quantize: Any = None) -> dict[str, Any]:
+def weight_grids(
+    module: Module, qconfig: QConfigLike | None, fake_quantize: object = None
+) -> dict[str, Any]:
     """What the ``from_float`` of a reference layer is given.
 
     Parameters

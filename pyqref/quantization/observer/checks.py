@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._typing import Module, Tensor
 from pyqref.nn.module_path import module_path
 from pyqref.quantization.diagnostics import UncalibratedWarning as UncalibratedWarning
 from pyqref.tape import Array
@@ -16,13 +17,13 @@ __all__ = ["UncalibratedWarning", "calibration_array", "named", "not_finite"]
 _FLOAT32 = np.dtype(np.float32)
 
 
-def named(observer: Any) -> str:
+def named(observer: Module) -> str:
     """How messages call an observer: its class and, where known, its module path."""
     path = module_path(observer)
     return f"{type(observer).__name__} at '{path}'" if path else type(observer).__name__
 
 
-def calibration_array(observer: Any, x: Any) -> Array:
+def calibration_array(observer: Module, x: Tensor) -> Array:
     """The elements of ``x`` as a float32 array with at least one axis.
 
     Raises

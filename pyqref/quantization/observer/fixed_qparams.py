@@ -94,7 +94,7 @@ class FixedQParamsObserver(ObserverBase):
         require_loaded_grid(state_dict, *keys, (self.quant_min, self.quant_max))
         super()._load_from_state_dict(state_dict, prefix, *args)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """``x`` itself."""
         return x
 

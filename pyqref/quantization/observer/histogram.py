@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._typing import QScheme, Tensor
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_tensor_affine, per_tensor_symmetric, quint8
 from pyqref.dtypes import qscheme as Qscheme
@@ -90,8 +91,8 @@ class HistogramObserver(UniformQuantizationObserverBase):
         self,
         bins: int = 2048,
         upsample_rate: int | Dtype = 16,
-        dtype: Any = quint8,
-        qscheme: Any = per_tensor_affine,
+        dtype: Dtype = quint8,
+        qscheme: QScheme = per_tensor_affine,
         reduce_range: bool = False,
         quant_min: int | None = None,
         quant_max: int | None = None,
@@ -128,7 +129,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
         self.register_buffer("min_val", wrap(np.array(np.inf, np.float32)))
         self.register_buffer("max_val", wrap(np.array(-np.inf, np.float32)))
 
-    def forward(self, x_orig: Any) -> Any:
+    def forward(self, x_orig: Tensor) -> Tensor:
         """Add ``x_orig``, which is returned, to the histogram."""
         x = calibration_array(self, x_orig)
         if x.size:

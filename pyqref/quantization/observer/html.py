@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._typing import AnyModule
 from pyqref.tensor.html import Markup, bars, block, element, faint, number, span, table
 
 __all__ = ["observer_html"]
@@ -18,7 +19,7 @@ CHANNELS = 16
 """Channels up to which every one is shown."""
 
 
-def observer_html(observer: Any) -> str:
+def observer_html(observer: AnyModule) -> str:
     """What it looks for, what it saw, and what would be chosen for it."""
     facts = [f"{observer.dtype!r}"]
     if hasattr(observer, "qscheme"):
@@ -39,7 +40,7 @@ def observer_html(observer: Any) -> str:
     return block(type(observer).__name__, facts, *below)
 
 
-def observed_range(observer: Any) -> tuple[Any, Any] | None:
+def observed_range(observer: AnyModule) -> tuple[Any, Any] | None:
     """Smallest and largest number seen, one or one a channel; None if there is none."""
     ends = [getattr(observer, name, None) for name in ("min_val", "max_val")]
     if any(end is None for end in ends):
@@ -48,7 +49,7 @@ def observed_range(observer: Any) -> tuple[Any, Any] | None:
     return (low, high) if low.size and np.all(low <= high) else None
 
 
-def parameters(observer: Any) -> tuple[Any, Any] | None:
+def parameters(observer: AnyModule) -> tuple[Any, Any] | None:
     """Scales and zero points that it would choose now; None if it cannot tell."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -60,7 +61,7 @@ def parameters(observer: Any) -> tuple[Any, Any] | None:
     return scale, zero_point
 
 
-def chosen_table(observer: Any, low: Any, high: Any) -> Markup:
+def chosen_table(observer: AnyModule, low: Any, high: object) -> Markup:
     """Range, scale and zero point: of each channel, or the extremes of many."""
     rows = [["smallest seen", low], ["largest seen", high]]
     chosen = parameters(observer)
@@ -70,7 +71,7 @@ def chosen_table(observer: Any, low: Any, high: Any) -> Markup:
     return table([[name, *cells(each)] for name, each in rows], header, left=1)
 
 
-def cells(numbers: Any) -> list[str]:
+def cells(numbers: object) -> list[str]:
     """Each number, or from where to where many reach."""
     flat = np.asarray(numbers, dtype=np.float64).ravel()
     if flat.size <= CHANNELS:
@@ -78,7 +79,7 @@ def cells(numbers: Any) -> list[str]:
     return [span(flat.min(), flat.max())]
 
 
-def histogram(observer: Any, low: Any, high: Any) -> list[Markup]:
+def histogram(observer: AnyModule, low: Any, high: Any) -> list[Markup]:
     """What the observer counted, where it counts."""
     counted = getattr(observer, "histogram", None)
     if counted is None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._typing import Tensor
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_tensor_affine, per_tensor_symmetric, quint8
 from pyqref.dtypes import qscheme as Qscheme
@@ -98,7 +99,7 @@ class MinMaxObserver(UniformQuantizationObserverBase):
         self.register_buffer("min_val", wrap(np.array(np.inf, np.float32)))
         self.register_buffer("max_val", wrap(np.array(-np.inf, np.float32)))
 
-    def forward(self, x_orig: Any) -> Any:
+    def forward(self, x_orig: Tensor) -> Tensor:
         """Widen the range to that of ``x_orig``, which is returned."""
         x = calibration_array(self, x_orig)
         if x.size:

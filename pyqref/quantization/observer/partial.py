@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..._typing import Module
+
 __all__ = ["PartialWrapper", "make_partial"]
 
 
@@ -31,7 +33,7 @@ class PartialWrapper:
         self.p = p
         self.callable_args = callable_args or {}
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
+    def __call__(self, *args: Any, **keywords: Any) -> Module:
         """Make one; arguments given here win over those given in advance."""
         for name, value in self.callable_args.items():
             if name not in keywords:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._typing import Tensor
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_channel_affine, quint8
 from pyqref.dtypes import qscheme as Qscheme
@@ -119,7 +120,7 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         self.register_buffer("max_val", None)
         self.reset_min_max_vals()
 
-    def forward(self, x_orig: Any) -> Any:
+    def forward(self, x_orig: Tensor) -> Tensor:
         """Widen the range of each channel to that of ``x_orig``, which is returned."""
         x = calibration_array(self, x_orig)
         if x.size:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import Tensor
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_tensor_affine, quint8
 from pyqref.dtypes import qscheme as Qscheme
@@ -59,7 +60,7 @@ class RecordingObserver(ObserverBase):
         self.reduce_range = reduce_range
         self.tensor_val: list[Any] = []
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """Keep a copy of ``x``, which is returned."""
         if not hasattr(x, "_array"):
             raise TypeError(f"{named(self)} records tensors, got {kind_of(x)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import Tensor
 from pyqref.dtypes import quint8
 
 from .base import ObserverBase
@@ -35,7 +36,7 @@ class ReuseInputObserver(ObserverBase):
     def __init__(self) -> None:
         super().__init__(quint8, is_dynamic=False)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """``x`` itself."""
         return x
 

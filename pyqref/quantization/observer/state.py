@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref._typing import Module
 from pyqref.quantization.eager.paths import require_module
 
 __all__ = ["get_observer_state_dict", "is_observer_path", "load_observer_state_dict"]
@@ -19,7 +20,7 @@ def is_observer_path(path: str) -> bool:
     return any(part.startswith(OBSERVER_NAME) for part in path.split("."))
 
 
-def get_observer_state_dict(mod: Any) -> OrderedDict[str, Any]:
+def get_observer_state_dict(mod: Module) -> OrderedDict[str, Any]:
     """What the observers of a prepared model have seen.
 
     Parameters
@@ -55,7 +56,7 @@ def get_observer_state_dict(mod: Any) -> OrderedDict[str, Any]:
     return found
 
 
-def load_observer_state_dict(mod: Any, obs_dict: Mapping[str, Any]) -> None:
+def load_observer_state_dict(mod: Module, obs_dict: Mapping[str, Any]) -> None:
     """Give the observers of a prepared model what other observers have seen.
 
     Parameters

@@ -50,7 +50,7 @@ class QConfig(_Recipes):
 
     __slots__ = ()
 
-    def __new__(cls, activation: Any, weight: Any) -> QConfig:  # noqa: PYI034
+    def __new__(cls, activation: object, weight: object) -> QConfig:  # noqa: PYI034
         """Check that these are recipes."""
         for name, recipe in (("activation", activation), ("weight", weight)):
             _refuse_instance(cls.__name__, name, recipe)
@@ -88,7 +88,7 @@ class QConfigDynamic(_Recipes):
     __slots__ = ()
 
     def __new__(  # noqa: PYI034
-        cls, activation: Any = default_dynamic_quant_observer, weight: Any = None
+        cls, activation: object = default_dynamic_quant_observer, weight: object = None
     ) -> QConfigDynamic:
         """Check that these are recipes."""
         if weight is None:

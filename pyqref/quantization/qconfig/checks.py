@@ -15,7 +15,7 @@ from .base import _Recipes
 __all__ = ["is_qconfig", "require_qconfig"]
 
 
-def is_qconfig(value: Any) -> bool:
+def is_qconfig(value: object) -> bool:
     """Whether ``value`` holds recipes for the observers of activations and weight.
 
     Examples
@@ -31,7 +31,7 @@ def is_qconfig(value: Any) -> bool:
     return callable(getattr(value, "activation", None)) and callable(getattr(value, "weight", None))
 
 
-def require_qconfig(value: Any, name: str) -> Any:
+def require_qconfig(value: object, name: str) -> Any:
     """``value``, which must be a QConfig or None.
 
     Parameters

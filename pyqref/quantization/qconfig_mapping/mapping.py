@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyqref.quantization.arguments import as_index, as_operation, as_text
@@ -93,7 +93,7 @@ class QConfigMapping:
         self.global_qconfig = require_qconfig(global_qconfig, "global_qconfig")
         return self
 
-    def set_object_type(self, object_type: Any, qconfig: QConfigAny) -> QConfigMapping:
+    def set_object_type(self, object_type: object, qconfig: QConfigAny) -> QConfigMapping:
         """Set the qconfig of a module class, a function or a method's name.
 
         It takes the place of one set for the same type before.
@@ -147,7 +147,7 @@ class QConfigMapping:
         return self
 
     def set_module_name_object_type_order(
-        self, module_name: str, object_type: Any, index: int, qconfig: QConfigAny
+        self, module_name: str, object_type: Callable[..., Any], index: int, qconfig: QConfigAny
     ) -> QConfigMapping:
         """Set the qconfig of the ``index``-th operation of a type in the module at a path.
 

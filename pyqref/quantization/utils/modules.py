@@ -6,6 +6,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref._typing import Module, QConfigLike
 from pyqref.quantization.eager.paths import is_leaf, require_module
 
 from .qconfigs import get_quant_type
@@ -32,7 +33,7 @@ def get_combined_dict(
     return {**default_dict, **additional_dict}
 
 
-def getattr_from_fqn(obj: Any, fqn: str) -> Any:
+def getattr_from_fqn(obj: Module, fqn: str) -> Any:
     """The attribute at a dotted path, such as ``"0.weight"``.
 
     Raises
@@ -52,7 +53,7 @@ def getattr_from_fqn(obj: Any, fqn: str) -> Any:
     return functools.reduce(getattr, fqn.split("."), obj)
 
 
-def has_no_children_ignoring_parametrizations(module: Any) -> bool:
+def has_no_children_ignoring_parametrizations(module: Module) -> bool:
     """Whether a module has no submodules.
 
     Examples
@@ -69,8 +70,10 @@ def has_no_children_ignoring_parametrizations(module: Any) -> bool:
 
 
 def get_swapped_custom_module_class(
-    custom_module: Any, custom_module_class_mapping: Mapping[Any, Any], qconfig: Any
-) -> Any:
+    custom_module: Module,
+    custom_module_class_mapping: Mapping[Any, Any],
+    qconfig: QConfigLike | None,
+) -> type[Any]:
     """What a custom module's type is mapped to, for the qconfig's kind of quantization.
 
     Parameters
@@ -114,7 +117,7 @@ def get_swapped_custom_module_class(
 
 
 def get_fqn_to_example_inputs(
-    model: Any, example_inputs: tuple[Any, ...]
+    model: Module, example_inputs: tuple[Any, ...]
 ) -> dict[str, tuple[Any, ...]]:
     """The positional arguments that each submodule gets when the model runs once.
 

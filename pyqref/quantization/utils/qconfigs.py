@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import QConfigLike
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import (
     float16,
@@ -55,7 +56,7 @@ def _made(qconfig: Any, name: str) -> Any:
     return observer
 
 
-def activation_dtype(qconfig: Any) -> Dtype:
+def activation_dtype(qconfig: QConfigLike | None) -> Dtype:
     """The type to which a qconfig quantizes activations.
 
     Examples
@@ -68,7 +69,7 @@ def activation_dtype(qconfig: Any) -> Dtype:
     return dtype
 
 
-def weight_dtype(qconfig: Any) -> Dtype:
+def weight_dtype(qconfig: QConfigLike | None) -> Dtype:
     """The type to which a qconfig quantizes weights.
 
     Examples
@@ -81,7 +82,7 @@ def weight_dtype(qconfig: Any) -> Dtype:
     return dtype
 
 
-def get_qconfig_dtypes(qconfig: Any) -> tuple[Dtype, Dtype, bool]:
+def get_qconfig_dtypes(qconfig: QConfigLike | None) -> tuple[Dtype, Dtype, bool]:
     """Type of activations, type of weights, and whether activations are quantized at run time.
 
     Examples
@@ -94,7 +95,7 @@ def get_qconfig_dtypes(qconfig: Any) -> tuple[Dtype, Dtype, bool]:
     return activation.dtype, weight_dtype(qconfig), bool(getattr(activation, "is_dynamic", False))
 
 
-def activation_is_statically_quantized(qconfig: Any) -> bool:
+def activation_is_statically_quantized(qconfig: QConfigLike | None) -> bool:
     """Whether activations get their parameters ahead of time.
 
     Examples
@@ -107,7 +108,7 @@ def activation_is_statically_quantized(qconfig: Any) -> bool:
     return dtype in _STATIC and not dynamic
 
 
-def activation_is_dynamically_quantized(qconfig: Any) -> bool:
+def activation_is_dynamically_quantized(qconfig: QConfigLike | None) -> bool:
     """Whether activations get their parameters at run time.
 
     Examples
@@ -119,7 +120,7 @@ def activation_is_dynamically_quantized(qconfig: Any) -> bool:
     return _of_activation(qconfig)[2]
 
 
-def activation_is_int8_quantized(qconfig: Any) -> bool:
+def activation_is_int8_quantized(qconfig: QConfigLike | None) -> bool:
     """Whether activations become integers of 8 bits.
 
     Examples
@@ -131,7 +132,7 @@ def activation_is_int8_quantized(qconfig: Any) -> bool:
     return activation_dtype(qconfig) in (quint8, qint8, uint8, int8)
 
 
-def activation_is_int32_quantized(qconfig: Any) -> bool:
+def activation_is_int32_quantized(qconfig: QConfigLike | None) -> bool:
     """Whether activations become integers of 32 bits.
 
     Examples
@@ -148,7 +149,7 @@ def _of_activation(qconfig: Any) -> tuple[Dtype, None, bool]:
     return activation.dtype, None, bool(getattr(activation, "is_dynamic", False))
 
 
-def weight_is_quantized(qconfig: Any) -> bool:
+def weight_is_quantized(qconfig: QConfigLike | None) -> bool:
     """Whether weights become integers, or numbers of 16 bits.
 
     Examples
@@ -160,7 +161,7 @@ def weight_is_quantized(qconfig: Any) -> bool:
     return weight_dtype(qconfig) in (*_STATIC, quint4x2)
 
 
-def weight_is_statically_quantized(qconfig: Any) -> bool:
+def weight_is_statically_quantized(qconfig: QConfigLike | None) -> bool:
     """Whether weights become integers of 8 bits.
 
     Examples
@@ -172,7 +173,7 @@ def weight_is_statically_quantized(qconfig: Any) -> bool:
     return weight_dtype(qconfig) in (quint8, qint8, uint8, int8)
 
 
-def op_is_int8_dynamically_quantized(qconfig: Any) -> bool:
+def op_is_int8_dynamically_quantized(qconfig: QConfigLike | None) -> bool:
     """Whether 8-bit activations of run time meet 8-bit weights.
 
     Examples
@@ -185,7 +186,7 @@ def op_is_int8_dynamically_quantized(qconfig: Any) -> bool:
     return dynamic and activation in (quint8, uint8) and weight in (qint8, int8)
 
 
-def get_quant_type(qconfig: Any) -> QuantType:
+def get_quant_type(qconfig: QConfigLike | None) -> QuantType:
     """Which kind of quantization a qconfig asks for.
 
     Parameters

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._typing import Module, Tensor
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import (
     int8,
@@ -148,7 +149,7 @@ def calculate_qmin_qmax(
     return observer.quant_min, observer.quant_max
 
 
-def check_min_max_valid(min_val: Any, max_val: Any) -> bool:
+def check_min_max_valid(min_val: Tensor, max_val: Tensor) -> bool:
     """Whether a range was observed: False before any data.
 
     Raises
@@ -173,12 +174,12 @@ def check_min_max_valid(min_val: Any, max_val: Any) -> bool:
 
 
 def determine_qparams(
-    min_val: Any,
-    max_val: Any,
+    min_val: Tensor,
+    max_val: Tensor,
     quant_min: int,
     quant_max: int,
     dtype: Dtype,
-    eps: Any,
+    eps: float,
     has_customized_qrange: bool,
     qscheme: Qscheme = per_tensor_affine,
 ) -> tuple[Any, Any]:
@@ -227,7 +228,7 @@ def determine_qparams(
     return scale.double(), zero_point.long()
 
 
-def get_qparam_dict(observer_or_fake_quant: Any) -> dict[str, Any]:
+def get_qparam_dict(observer_or_fake_quant: Module) -> dict[str, Any]:
     """All that quantizing with an observer's parameters takes.
 
     Returns

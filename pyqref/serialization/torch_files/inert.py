@@ -16,7 +16,7 @@ _REPR = reprlib.Repr()
 _REPR.maxlevel = 3
 
 
-def short(value: Any) -> str:
+def short(value: object) -> str:
     """A value of a file as errors show it; few levels, for tuples may double at each.
 
     Examples

@@ -73,7 +73,7 @@ class LegacyStorages(Storages):
         self._elements: dict[str, Element] = {}
         self._found: dict[str, Array] = {}
 
-    def root(self, key: Any, view: Any, count: int) -> Any:
+    def root(self, key: object, view: Any, count: int) -> Any:
         if view and view[0] is not None:
             raise FileError(
                 f"{self.file}: storage {key!r} is part of another one, as torch wrote before "

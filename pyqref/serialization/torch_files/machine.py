@@ -99,11 +99,11 @@ class Machine:
         except UnicodeDecodeError as error:
             self.refuse(f"has a text that is not UTF-8: {error}")
 
-    def number(self, form: str) -> Any:
+    def number(self, form: str) -> int:
         """The next number, in a form of ``struct``."""
         return struct.unpack(form, self.read(struct.calcsize(form)))[0]
 
-    def push(self, value: Any) -> None:
+    def push(self, value: object) -> None:
         """Put a value on the stack."""
         self.stack.append(value)
 

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from typing import Any
 
 from ... import dtypes
+from ..._typing import AnyModule
 from ...tensor.base import TensorBase
 from ...tensor.creation import tensor
 from .constructors import CONSTRUCTORS
@@ -92,7 +93,7 @@ def _made(builder: Builder, call: Call, where: str) -> Any:
     return _Module(name, {} if call.state is None else builder.build(call.state, where, 2))
 
 
-def script_archive(builder: Builder, root: Any, constants: Any) -> ScriptArchive:
+def script_archive(builder: Builder, root: AnyModule, constants: object) -> ScriptArchive:
     """The state dict of the module ``root``."""
     made = ScriptArchive()
     if not isinstance(root, _Module):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ _MAX_DIMENSIONS = 32
 _MAX_REPEATED = 1 << 26
 
 
-def is_count(value: Any) -> bool:
+def is_count(value: int) -> bool:
     """Whether a value is an integer that may be a size."""
     return type(value) is int and 0 <= value < 2**62
 
@@ -91,7 +92,7 @@ class Storages:
             raise FileError(f"{self.file}: a storage has the key {short(key)}, size {short(count)}")
         return STORAGES[kind.text], self.root(key, parts[5:], count), count
 
-    def root(self, key: str, view: Any, count: int) -> Any:
+    def root(self, key: str, view: Any, count: int) -> str:
         """The key of a storage that may be part of another; only the legacy container has such."""
         if view and view[0] is not None:
             raise FileError(f"{self.file}: storage {key!r} is part of another one")
@@ -123,7 +124,9 @@ class Storages:
             )
         return known
 
-    def view(self, array: Array, offset: Any, size: Any, stride: Any, where: str) -> Array:
+    def view(
+        self, array: Array, offset: int, size: Sequence[int], stride: Sequence[int], where: str
+    ) -> Array:
         """A view of a storage: every element that it reaches lies inside."""
         for name, given in (("size", size), ("stride", stride)):
             if not isinstance(given, tuple) or not all(map(is_count, given)):

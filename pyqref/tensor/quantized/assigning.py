@@ -120,7 +120,7 @@ def _put_at_places(x: Array, key: Key, numbers: Array, quantizer: PerTensorQuant
         x[tuple(some)] = _integers(spread[at], quantizer)
 
 
-def numbers_of(value: Any, ndim: int) -> Array:
+def numbers_of(value: object, ndim: int) -> Array:
     """Real numbers that are assigned, without axes of length 1 in front of ``ndim`` others.
 
     Examples

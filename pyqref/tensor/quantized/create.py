@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
 
 import numpy as np
 
 from ... import _kernels
 from ..._kernels.observe.one_range import choose_qparams_of_range
+from ..._typing import QuantizedTensor, Shape, TensorOrNumber
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
 from ...dtypes import (
@@ -43,6 +45,18 @@ __all__ = [
     "quantize_per_tensor",
     "quantize_per_tensor_dynamic",
 ]
+
+
+@overload
+def quantize_per_tensor(
+    input: Tensor, scale: TensorOrNumber, zero_point: TensorOrNumber, dtype: dtype_
+) -> QuantizedTensor: ...
+
+
+@overload
+def quantize_per_tensor(
+    input: Sequence[Tensor], scale: Tensor, zero_point: Tensor, dtype: dtype_
+) -> tuple[QuantizedTensor, ...]: ...
 
 
 def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) -> Any:
@@ -135,8 +149,8 @@ def _is_number(value: Any) -> bool:
 
 
 def quantize_per_channel(
-    input: Any, scales: Any, zero_points: Any, axis: int, dtype: dtype_
-) -> Any:
+    input: Tensor, scales: Tensor, zero_points: Tensor, axis: int, dtype: dtype_
+) -> Tensor:
     """Quantize with a scale and a zero point for each index of ``axis``.
 
     Parameters
@@ -175,7 +189,7 @@ def quantize_per_channel(
     return make_quantized(quantizer.quantize(array), quantizer)
 
 
-def quantize_per_tensor_dynamic(input: Any, dtype: dtype_, reduce_range: bool) -> Any:
+def quantize_per_tensor_dynamic(input: Tensor, dtype: dtype_, reduce_range: bool) -> Tensor:
     """Quantize with the scale and zero point that fit the smallest and largest element.
 
     Parameters
@@ -217,7 +231,7 @@ def _halved(quant_min: int) -> int:
     return -(-quant_min // 2) if quant_min < 0 else quant_min
 
 
-def dequantize(tensor: Any = None, *, tensors: Any = None) -> Any:
+def dequantize(tensor: Tensor | None = None, *, tensors: Any = None) -> Any:
     """The real numbers of a quantized tensor (or of each of a list), in float32.
 
     Examples
@@ -239,7 +253,7 @@ def dequantize(tensor: Any = None, *, tensors: Any = None) -> Any:
     return tensor.dequantize()
 
 
-def int_repr(input: Any) -> Any:
+def int_repr(input: Tensor) -> Tensor:
     """The stored integers of a quantized tensor.
 
     Examples
@@ -252,7 +266,7 @@ def int_repr(input: Any) -> Any:
     return _quantized("int_repr", input).int_repr()
 
 
-def q_scale(input: Any) -> float:
+def q_scale(input: Tensor) -> float:
     """The scale of a per tensor quantized tensor.
 
     Examples
@@ -265,7 +279,7 @@ def q_scale(input: Any) -> float:
     return float(_quantized("q_scale", input).q_scale())
 
 
-def q_zero_point(input: Any) -> int:
+def q_zero_point(input: Tensor) -> int:
     """The zero point of a per tensor quantized tensor.
 
     Examples
@@ -278,7 +292,7 @@ def q_zero_point(input: Any) -> int:
     return int(_quantized("q_zero_point", input).q_zero_point())
 
 
-def q_per_channel_scales(input: Any) -> Any:
+def q_per_channel_scales(input: Tensor) -> Tensor:
     """The scales of a per channel quantized tensor.
 
     Examples
@@ -293,7 +307,7 @@ def q_per_channel_scales(input: Any) -> Any:
     return _quantized("q_per_channel_scales", input).q_per_channel_scales()
 
 
-def q_per_channel_zero_points(input: Any) -> Any:
+def q_per_channel_zero_points(input: Tensor) -> Tensor:
     """The zero points of a per channel quantized tensor.
 
     Examples
@@ -308,7 +322,7 @@ def q_per_channel_zero_points(input: Any) -> Any:
     return _quantized("q_per_channel_zero_points", input).q_per_channel_zero_points()
 
 
-def q_per_channel_axis(input: Any) -> int:
+def q_per_channel_axis(input: Tensor) -> int:
     """The channel axis of a per channel quantized tensor.
 
     Examples
@@ -337,12 +351,14 @@ def _quantized(name: str, input: Any) -> Any:
 _QUANTIZED_OF: dict[str, dtype_] = {"uint8": quint8, "int8": qint8, "int32": qint32}
 
 
-def make_per_tensor_quantized_tensor(input: Any, scale: float, zero_point: int) -> Any:
+def make_per_tensor_quantized_tensor(input: Tensor, scale: float, zero_point: int) -> Tensor:
     """Integers (uint8, int8 or int32) as a quantized tensor of the dtype that stores them."""
     return make_per_tensor(input._array.copy(), scale, zero_point, _dtype_of(input))
 
 
-def make_per_channel_quantized_tensor(input: Any, scale: Any, zero_point: Any, axis: int) -> Any:
+def make_per_channel_quantized_tensor(
+    input: Tensor, scale: float, zero_point: int, axis: int
+) -> Any:
     """Integers as a per channel quantized tensor of the dtype that stores them."""
     return make_per_channel(
         input._array.copy(),
@@ -361,7 +377,7 @@ def _dtype_of(input: Any) -> dtype_:
 
 
 def empty_affine_quantized(
-    size: Any, *, scale: float = 1.0, zero_point: int = 0, dtype: dtype_ = quint8, **options: Any
+    size: Shape, *, scale: float = 1.0, zero_point: int = 0, dtype: dtype_ = quint8, **options: Any
 ) -> Any:
     """A per tensor quantized tensor whose integers are zero."""
     check_dtype(dtype)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ..._kernels.layout import PART
 from ..._kernels.parts import parts
+from ..._typing import Array, Tensor
 from ..html import Markup, bars, block, element, faint, number, span, table
 from .quantizer import PerChannelQuantizer, quant_range
 
@@ -27,7 +27,7 @@ SPAN = 1 << 18
 """Integers, from the smallest to the largest, of which each is looked for."""
 
 
-def quantized_html(tensor: Any) -> str:
+def quantized_html(tensor: Tensor) -> str:
     """A table with every element of a small tensor, a histogram of the integers of a large one."""
     quantizer = tensor._quantizer
     integers = tensor._array
@@ -49,7 +49,7 @@ def quantized_html(tensor: Any) -> str:
     return block(type(tensor).__name__, facts, *below)
 
 
-def elements(tensor: Any, integers: Any) -> Markup:
+def elements(tensor: Tensor, integers: Array) -> Markup:
     """Each element: the real number, and the integer that stands for it."""
     shape = (-1, columns(integers))
     values = np.asarray(tensor.dequantize()).reshape(shape)
@@ -65,12 +65,12 @@ def elements(tensor: Any, integers: Any) -> Markup:
     return element("div", table(rows), note)
 
 
-def columns(integers: Any) -> int:
+def columns(integers: Array) -> int:
     """Elements in one row of the table."""
     return integers.shape[-1] if integers.ndim else 1
 
 
-def summary(tensor: Any, integers: Any) -> Markup:
+def summary(tensor: Tensor, integers: Array) -> Markup:
     """Ranges, how many elements lie at the ends of the integers, and a histogram.
 
     Some elements at a time. Different integers are counted where they are not too far apart.

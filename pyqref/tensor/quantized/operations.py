@@ -14,6 +14,7 @@ import numpy as np
 
 from ... import _kernels
 from ..._kernels.parts import by_parts
+from ..._typing import Tensor
 from ...dtypes import qint8, quint8
 from ...numerics import activation
 from ...tape import Operation
@@ -32,7 +33,7 @@ from .tensor import make_quantized, number_of
 __all__ = ["per_tensor_of", "run_operation"]
 
 
-def per_tensor_of(name: str, *tensors: Any) -> PerTensorQuantizer:
+def per_tensor_of(name: str, *tensors: Tensor) -> PerTensorQuantizer:
     """The quantizer of the first tensor; an error if one of them is per channel."""
     for tensor in tensors:
         if not isinstance(tensor, TensorBase):

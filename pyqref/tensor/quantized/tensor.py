@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ..._insides.numpy_errors import quiet
 from ..._kernels.layout import PART
 from ..._kernels.parts import parts, under
+from ..._typing import Index, Self, TensorOrNumber
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
 from ...dtypes import per_channel_affine
@@ -57,7 +59,7 @@ class QuantizedTensor(Tensor):
 
     is_quantized = True
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         raise TypeError(
             "QuantizedTensor is not made directly; use quantize_per_tensor or quantize_per_channel"
         )
@@ -104,11 +106,11 @@ class QuantizedTensor(Tensor):
         """The zero point of a per tensor quantized tensor."""
         return self._per_tensor("q_zero_point").zero_point
 
-    def q_per_channel_scales(self) -> Any:
+    def q_per_channel_scales(self) -> Tensor:
         """The scales of a per channel quantized tensor, shape (C,), float64."""
         return wrap(self._per_channel("q_per_channel_scales").scales.copy())
 
-    def q_per_channel_zero_points(self) -> Any:
+    def q_per_channel_zero_points(self) -> Tensor:
         """The zero points of a per channel quantized tensor, shape (C,), int64."""
         return wrap(self._per_channel("q_per_channel_zero_points").zero_points.copy())
 
@@ -134,11 +136,11 @@ class QuantizedTensor(Tensor):
         return self._quantizer
 
     # the numbers
-    def dequantize(self) -> Any:
+    def dequantize(self) -> Tensor:
         """The real numbers, as float32 tensor (equation ``eq-affine-dequantize``)."""
         return wrap(self._quantizer.dequantize(self._array))
 
-    def int_repr(self) -> Any:
+    def int_repr(self) -> Tensor:
         """The stored integers, as a copy; of ``quint4x2`` two to a byte, the first one low.
 
         Of ``quint2x4`` four to a byte (equation ``eq-pack-bits``, over the ends of the rows).
@@ -151,7 +153,7 @@ class QuantizedTensor(Tensor):
         integers = np.array(self._array.transpose(order), order="C").transpose(np.argsort(order))
         return wrap(integers)
 
-    def copy_(self, src: Any, non_blocking: bool = False) -> Any:
+    def copy_(self, src: Tensor, non_blocking: bool = False) -> Tensor:
         """Copy ``src``: real numbers are quantized, a quantized tensor brings its quantizer."""
         if not isinstance(src, TensorBase):
             raise TypeError(f"copy_(): argument 'other' must be Tensor, not {type(src).__name__}")
@@ -178,7 +180,7 @@ class QuantizedTensor(Tensor):
         self._version[0] += 1
         return self
 
-    def fill_(self, value: Any) -> Any:
+    def fill_(self, value: TensorOrNumber) -> Tensor:
         """Write one real number, quantized, everywhere."""
         require_own_places(self)
         with quiet():
@@ -204,9 +206,9 @@ class QuantizedTensor(Tensor):
                 some = np.asarray(numbers[at], np.float32)
                 self._array[at] = self._quantizer.of_part(at).quantize(some)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Index, value: object) -> None:
         basic, advanced = indexing.taken_apart(self._array.shape, key)
-        target = indexing.basic_view(self, basic)
+        target: Any = indexing.basic_view(self, basic)
         require_own_places(target)
         if advanced:
             target._put(advanced, value)
@@ -228,7 +230,8 @@ class QuantizedTensor(Tensor):
         if values._quantizer == self._quantizer:
             self._array[...] = values._array
             return
-        values = values.clone() if np.may_share_memory(values._array, self._array) else values
+        if np.may_share_memory(values._array, self._array):
+            values = make_quantized(values._array.copy(), values._quantizer)
         for at in parts(self._array, most=PART):
             where: Any = under(at, values._array.shape)
             numbers = values._quantizer.of_part(where).dequantize(values._array[(*where, ...)])
@@ -253,7 +256,7 @@ class QuantizedTensor(Tensor):
         return conversion.numpy(self, force=force)
 
 
-def number_of(value: Any) -> Any:
+def number_of(value: TensorOrNumber) -> Any:
     """The real number that a tensor without axes is, or that a number is."""
     if isinstance(value, QuantizedTensor):
         value = value.dequantize()
@@ -284,7 +287,9 @@ make_quantized = wrap_quantized
 
 
 @explains_errors
-def make_per_tensor(int_array: Array, scale: float, zero_point: int, dtype: dtype_) -> Any:
+def make_per_tensor(
+    int_array: Array, scale: float, zero_point: int, dtype: dtype_
+) -> QuantizedTensor:
     """Integers as a per tensor quantized tensor; nothing is quantized.
 
     Parameters
@@ -310,12 +315,12 @@ def make_per_tensor(int_array: Array, scale: float, zero_point: int, dtype: dtyp
 @explains_errors
 def make_per_channel(
     int_array: Array,
-    scales: Any,
-    zero_points: Any,
+    scales: Sequence[float] | Array,
+    zero_points: Sequence[int] | Array,
     axis: int,
     dtype: dtype_,
     qscheme: qscheme_ = per_channel_affine,
-) -> Any:
+) -> QuantizedTensor:
     """Integers as a per channel quantized tensor; nothing is quantized.
 
     Examples
@@ -345,7 +350,7 @@ def _storage(array: Any, dtype: dtype_) -> Array:
     return array
 
 
-def quantized_repr(tensor: Any) -> str:
+def quantized_repr(tensor: Tensor) -> str:
     """The text of a quantized tensor.
 
     As the documentation prints it; with conventions ``"torch"`` the quantization scheme

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import Array, Dtype
 from ...dtypes import dtype
 from ..arguments import as_integer, as_number, described, refused_number
 from ..base import TensorBase
@@ -27,7 +28,7 @@ _SMALLEST = float(np.finfo(np.float32).tiny)
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-def check_dtype(given: Any) -> None:
+def check_dtype(given: Dtype) -> None:
     """Raise unless ``given`` is a quantized dtype."""
     if not isinstance(given, dtype) or not given.is_quantized:
         raise TypeError(
@@ -52,7 +53,7 @@ def check_scale(scale: float, name: str = "scale") -> None:
         )
 
 
-def check_zero_point(zero_point: Any, of: dtype, name: str = "zero_point") -> None:
+def check_zero_point(zero_point: int, of: dtype, name: str = "zero_point") -> None:
     """Raise unless ``zero_point`` is an int in the range of the dtype."""
     zero_point = as_integer(zero_point, name)
     low, high = of.quant_min, of.quant_max
@@ -63,7 +64,7 @@ def check_zero_point(zero_point: Any, of: dtype, name: str = "zero_point") -> No
 
 
 def parameters_of(
-    scale: Any, zero_point: Any, of: dtype, names: tuple[str, str] = ("scale", "zero_point")
+    scale: float, zero_point: int, of: dtype, names: tuple[str, str] = ("scale", "zero_point")
 ) -> tuple[float, int]:
     """Scale and zero point of a dtype as plain numbers, checked.
 
@@ -95,7 +96,7 @@ def check_axis(axis: int, ndim: int) -> None:
         raise ValueError(f"axis must be in [0, {ndim - 1}] for a {ndim}-D tensor, got {axis}")
 
 
-def reals(name: str, input: Any) -> Any:
+def reals(name: str, input: Tensor) -> Array:
     """The array of a float32 or float64 tensor."""
     if type(input) is Tensor and input._array.dtype is _FLOAT32:
         return input._array
@@ -112,7 +113,7 @@ def reals(name: str, input: Any) -> Any:
     return input._array
 
 
-def vector(name: str, values: Any) -> Any:
+def vector(name: str, values: Any) -> Array:
     """The numbers of a tensor of one axis, or of a list."""
     if type(values) is Tensor and values._array.ndim == 1 and values._array.dtype.kind in "iuf":
         return values._array

@@ -67,7 +67,7 @@ class Timer:
         description: str | None = None,
         env: str | None = None,
         num_threads: int = 1,
-        language: Any = "python",
+        language: str = "python",
     ) -> None:
         if str(getattr(language, "value", language)).lower() not in ("python", "py", "0"):
             raise ValueError(f"Timer: language must be 'python', got {language!r}")

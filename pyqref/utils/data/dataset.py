@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
+from ..._typing import Tensor
 from ...tensor.generator import Generator
 from ...tensor.random import randperm
 
@@ -83,7 +84,7 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
     (tensor(2.), tensor(4))
     """
 
-    def __init__(self, *tensors: Any) -> None:
+    def __init__(self, *tensors: Tensor) -> None:
         lengths = [tensor._array.shape[0] for tensor in tensors]
         if len(set(lengths)) != 1:
             raise AssertionError(f"Size mismatch between tensors: first dimensions are {lengths}")

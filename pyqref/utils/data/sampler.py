@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from ...tensor.creation import tensor
 from ...tensor.generator import Generator, default_generator
@@ -169,7 +169,7 @@ class WeightedRandomSampler(Sampler[int]):
 
     def __init__(
         self,
-        weights: Any,
+        weights: Sequence[float],
         num_samples: int,
         replacement: bool = True,
         generator: Generator | None = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pyqref._typing import Tensor
 from pyqref.nn.modules import Conv2d, Module
 from pyqref.tensor.arguments import described
 
@@ -52,7 +53,7 @@ class ConvAdd2d(_FloatGroup):
         super().__init__(conv)
         self.add = _callable(add, "add")
 
-    def forward(self, x1: Any, x2: Any) -> Any:  # type: ignore[override]
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:  # type: ignore[override]
         """``add(conv(x1), x2)``."""
         return self.add(self[0](x1), x2)
 
@@ -88,6 +89,6 @@ class ConvAddReLU2d(_FloatGroup):
         self.add = _callable(add, "add")
         self.relu: Any = _callable(relu, "relu")
 
-    def forward(self, x1: Any, x2: Any) -> Any:  # type: ignore[override]
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:  # type: ignore[override]
         """``relu(add(conv(x1), x2))``."""
         return self.relu(self.add(self[0](x1), x2))

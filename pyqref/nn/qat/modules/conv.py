@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pyqref._typing import Device, Dtype, Ints, QConfigLike, Self, Tensor
 from pyqref.nn.intrinsic.modules.fused import ConvReLU1d, ConvReLU2d, ConvReLU3d
 from pyqref.nn.layer_options import convolution_options
 from pyqref.nn.modules import Conv1d as FloatConv1d
@@ -31,16 +32,16 @@ class _ConvNd(Module):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        padding: Ints = 0,
+        dilation: Ints = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
         qconfig: Any = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(
             in_channels,
@@ -58,14 +59,14 @@ class _ConvNd(Module):
         self.qconfig = qconfig
         self.weight_fake_quant = make_weight_fake_quant(self, qconfig)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``input`` convolved with the fake-quantized weight, plus bias."""
         return self._conv_forward(input, self.weight_fake_quant(self.weight), self.bias)
 
     @classmethod
     def from_float(
-        cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
-    ) -> Any:
+        cls, mod: Any, qconfig: QConfigLike | None = None, use_precomputed_fake_quant: bool = False
+    ) -> Self:
         """The same layer for quantization-aware training; the parameters are shared.
 
         Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import AnyModule, Device, Dtype, QConfigLike, Self, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn import modules as nn
 from pyqref.nn.layer_options import embedding_options
@@ -75,8 +76,8 @@ class Embedding(nn.Embedding):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
         _weight: Any = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         qconfig: Any = None,
     ) -> None:
         super().__init__(
@@ -94,7 +95,7 @@ class Embedding(nn.Embedding):
         self.qconfig = qconfig
         self.weight_fake_quant = _fake_quant(self, qconfig)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Rows of the fake-quantized table."""
         return F.embedding(
             input,
@@ -108,8 +109,11 @@ class Embedding(nn.Embedding):
 
     @classmethod
     def from_float(
-        cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
-    ) -> Any:
+        cls,
+        mod: AnyModule,
+        qconfig: QConfigLike | None = None,
+        use_precomputed_fake_quant: bool = False,
+    ) -> Self:
         """The same layer for quantization-aware training; the parameter is shared."""
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE,), qconfig)
         layer = cls(**embedding_options(mod), _weight=mod.weight.detach(), qconfig=qconfig)
@@ -165,8 +169,8 @@ class EmbeddingBag(nn.EmbeddingBag):
         include_last_offset: bool = False,
         padding_idx: int | None = None,
         qconfig: Any = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(
             num_embeddings,
@@ -185,7 +189,7 @@ class EmbeddingBag(nn.EmbeddingBag):
         self.qconfig = qconfig
         self.weight_fake_quant = _fake_quant(self, qconfig)
 
-    def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
+    def forward(self, input: Tensor, offsets: Any = None, per_sample_weights: Any = None) -> Tensor:
         """Bags of rows of the fake-quantized table."""
         return F.embedding_bag(
             input,
@@ -203,8 +207,11 @@ class EmbeddingBag(nn.EmbeddingBag):
 
     @classmethod
     def from_float(
-        cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
-    ) -> Any:
+        cls,
+        mod: AnyModule,
+        qconfig: QConfigLike | None = None,
+        use_precomputed_fake_quant: bool = False,
+    ) -> Self:
         """The same layer for quantization-aware training; the parameter is shared."""
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE,), qconfig)
         layer = cls(**embedding_options(mod), _weight=mod.weight.detach(), qconfig=qconfig)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pyqref._typing import AnyModule, Device, Dtype, QConfigLike, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn.intrinsic.modules.fused_linear import LinearReLU
 from pyqref.nn.modules import Linear as FloatLinear
@@ -66,21 +67,24 @@ class Linear(FloatLinear):
         out_features: int,
         bias: bool = True,
         qconfig: Any = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(in_features, out_features, bias, device=device, dtype=dtype)
         self.qconfig = qconfig
         self.weight_fake_quant = make_weight_fake_quant(self, qconfig)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``input`` times the fake-quantized weight, plus bias."""
         return F.linear(input, self.weight_fake_quant(self.weight), self.bias)
 
     @classmethod
     def from_float(
-        cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
-    ) -> Any:
+        cls,
+        mod: AnyModule,
+        qconfig: QConfigLike | None = None,
+        use_precomputed_fake_quant: bool = False,
+    ) -> Module:
         """The same layer for quantization-aware training; the parameters are shared.
 
         Parameters
@@ -95,7 +99,7 @@ class Linear(FloatLinear):
         """
         accepted = (cls._FLOAT_MODULE, NonDynamicallyQuantizableLinear, LinearReLU)
         qconfig = qconfig_of(cls, mod, accepted, qconfig)
-        linear = mod[0] if isinstance(mod, LinearReLU) else mod
+        linear: Any = mod[0] if isinstance(mod, LinearReLU) else mod
         qat_linear = cls(
             linear.in_features,
             linear.out_features,

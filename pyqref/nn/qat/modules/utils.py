@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import AnyModule, QConfigLike
 from pyqref.nn.modules import Module
 from pyqref.tensor.arguments import described
 
 __all__ = ["make_weight_fake_quant", "qconfig_of"]
 
 
-def make_weight_fake_quant(layer: Module, qconfig: Any) -> Module:
+def make_weight_fake_quant(layer: Module, qconfig: QConfigLike | None) -> Module:
     """The fake-quantize module for the weight of ``layer``.
 
     Raises
@@ -33,7 +34,9 @@ def make_weight_fake_quant(layer: Module, qconfig: Any) -> Module:
     return fake_quant
 
 
-def qconfig_of(cls: type, mod: Module, accepted: tuple[type, ...], qconfig: Any) -> Any:
+def qconfig_of(
+    cls: type, mod: AnyModule, accepted: tuple[type, ...], qconfig: QConfigLike | None
+) -> Any:
     """The qconfig under which ``mod`` becomes a ``cls``: the one given, or its own.
 
     Parameters

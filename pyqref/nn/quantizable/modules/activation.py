@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pyqref._typing import AnyModule, Device, Dtype, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn.modules import Linear, Module
 from pyqref.nn.modules import MultiheadAttention as FloatMultiheadAttention
@@ -67,8 +68,8 @@ class MultiheadAttention(FloatMultiheadAttention):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(
             embed_dim,
@@ -100,9 +101,9 @@ class MultiheadAttention(FloatMultiheadAttention):
 
     def forward(
         self,
-        query: Any,
-        key: Any,
-        value: Any,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
         key_padding_mask: Any = None,
         need_weights: bool = True,
         attn_mask: Any = None,
@@ -175,7 +176,7 @@ class MultiheadAttention(FloatMultiheadAttention):
             raise ValueError(f"{name}: is_causal is a hint only; give the mask as attn_mask")
 
     @classmethod
-    def from_float(cls, other: Any) -> Any:
+    def from_float(cls, other: AnyModule) -> Module:
         """The prepared layer with the parameters of a float one that has a ``qconfig``."""
         if type(other) is not FloatMultiheadAttention:
             raise TypeError(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pyqref._typing import Tensor
 from pyqref.ops import quantized as ops
 from pyqref.tensor.joining import cat
 
 __all__ = ["cat_on_first_grid"]
 
 
-def cat_on_first_grid(tensors: Sequence[Any], dim: int = 0) -> Any:
+def cat_on_first_grid(tensors: Sequence[Any], dim: int = 0) -> Tensor:
     """Tensors one after another; quantized ones on the grid of the first, which is meant here.
 
     Examples

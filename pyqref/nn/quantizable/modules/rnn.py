@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import Device, Dtype, QConfigLike, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn import modules as nn
 from pyqref.nn.layer_options import recurrent_options
@@ -53,7 +54,9 @@ class _LSTMLayer(Module):
         if bidirectional:
             self.layer_bw = _LSTMSingleLayer(input_dim, hidden_dim, bias, **options)
 
-    def forward(self, x: Any, hidden: list[tuple[Any, Any]]) -> tuple[Any, list[tuple[Any, Any]]]:
+    def forward(
+        self, x: Tensor, hidden: list[tuple[Any, Any]]
+    ) -> tuple[Any, list[tuple[Any, Any]]]:
         """Outputs side by side, and the last states of each direction."""
         forwards, last = self.layer_fw(x, hidden[0])
         if not self.bidirectional:
@@ -104,8 +107,8 @@ class LSTM(Module):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         *,
         split_gates: bool = False,
     ) -> None:
@@ -144,7 +147,7 @@ class LSTM(Module):
     def _get_name(self) -> str:
         return "QuantizableLSTM"
 
-    def forward(self, x: Any, hidden: Any = None) -> tuple[Any, tuple[Any, Any]]:
+    def forward(self, x: Tensor, hidden: Any = None) -> tuple[Any, tuple[Any, Any]]:
         """Outputs of the last layer, and the final hidden and cell states."""
         require_tensor(self._get_name(), "input", x)
         if x.dim() != 3 or x.shape[-1] != self.input_size:
@@ -190,7 +193,9 @@ class LSTM(Module):
         return [(given[0][each], given[1][each]) for each in range(count)]
 
     @classmethod
-    def from_float(cls, other: Any, qconfig: Any = None, split_gates: bool = False) -> Any:
+    def from_float(
+        cls, other: object, qconfig: QConfigLike | None = None, split_gates: bool = False
+    ) -> Module:
         """The prepared layer with the parameters of a float LSTM.
 
         Parameters

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import Device, Dtype, Tensor
 from pyqref.nn.modules import Linear, Module, ModuleDict, Sigmoid, Tanh
 from pyqref.nn.modules import LSTMCell as FloatLSTMCell
 from pyqref.nn.modules.arguments import sizes
@@ -60,8 +62,8 @@ class LSTMCell(Module):
         input_dim: int,
         hidden_dim: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         *,
         split_gates: bool = False,
     ) -> None:
@@ -102,7 +104,7 @@ class LSTMCell(Module):
     def _get_name(self) -> str:
         return "QuantizableLSTMCell"
 
-    def forward(self, x: Any, hidden: Any = None) -> tuple[Any, Any]:
+    def forward(self, x: Tensor, hidden: Sequence[Tensor] | None = None) -> tuple[Any, Any]:
         """Hidden and cell state after one step; ``hidden`` is the pair before it."""
         require_tensor(self._get_name(), "input", x)
         if x.dim() != 2:
@@ -152,7 +154,7 @@ class LSTMCell(Module):
     @classmethod
     def from_params(
         cls, wi: Any, wh: Any, bi: Any = None, bh: Any = None, split_gates: bool = False
-    ) -> Any:
+    ) -> Module:
         """A cell with these weights and biases.
 
         Parameters
@@ -167,9 +169,10 @@ class LSTMCell(Module):
         if (bi is None) != (bh is None):
             raise ValueError("LSTMCell.from_params: give both biases, bi and bh, or neither")
         cell = cls(wi.shape[1], wh.shape[1], bias=bi is not None, split_gates=split_gates)
-        for layers, weight, bias in ((cell.igates, wi, bi), (cell.hgates, wh, bh)):
+        gates: tuple[Any, ...] = (cell.igates, cell.hgates)
+        for layers, weight, bias in zip(gates, (wi, wh), (bi, bh), strict=True):
             count = 4 if split_gates else 1
-            parts = layers.values() if split_gates else [layers]
+            parts: Any = layers.values() if split_gates else [layers]
             weights = chunk(weight.detach(), count, 0)
             biases = [None] * count if bias is None else chunk(bias.detach(), count, 0)
             for layer, own_weight, own_bias in zip(parts, weights, biases, strict=True):
@@ -180,7 +183,7 @@ class LSTMCell(Module):
 
     @classmethod
     def from_float(
-        cls, other: Any, use_precomputed_fake_quant: bool = False, split_gates: bool = False
+        cls, other: object, use_precomputed_fake_quant: bool = False, split_gates: bool = False
     ) -> Any:
         """The cell with the parameters of a float cell that has a ``qconfig``."""
         if type(other) is not cls._FLOAT_MODULE:

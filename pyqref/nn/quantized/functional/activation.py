@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pyqref._typing import Tensor
 from pyqref.nn import functional as F
 from pyqref.ops import quantized as ops
 from pyqref.tensor.arguments import as_number
@@ -21,7 +20,7 @@ __all__ = [
 ]
 
 
-def relu(input: Any, inplace: bool = False) -> Any:
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
     r"""Rectified linear unit: :math:`\max(q, z)` on the integers.
 
     Parameters
@@ -44,7 +43,7 @@ def relu(input: Any, inplace: bool = False) -> Any:
     return ops.relu(input, inplace)
 
 
-def clamp(input: Any, min_: float, max_: float) -> Any:
+def clamp(input: Tensor, min_: float, max_: float) -> Tensor:
     """Clamp to ``[min_, max_]`` on the integers; scale and zero point stay as they are.
 
     Examples
@@ -59,7 +58,9 @@ def clamp(input: Any, min_: float, max_: float) -> Any:
     return ops.clamp(input, min_, max_)
 
 
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+def hardtanh(
+    input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Tensor:
     """Clamp to [min_val, max_val] on the integers; scale and zero point stay as they are.
 
     Examples
@@ -78,7 +79,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
     return F.hardtanh(input, min_val, max_val, inplace)
 
 
-def hardswish(input: Any, scale: float, zero_point: int) -> Any:
+def hardswish(input: Tensor, scale: float, zero_point: int) -> Tensor:
     r"""Hardswish (equation ``eq-hardswish``) on a grid of its own.
 
     Parameters
@@ -101,7 +102,7 @@ def hardswish(input: Any, scale: float, zero_point: int) -> Any:
     return ops.hardswish(input, scale, zero_point)
 
 
-def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     r"""Hardsigmoid (equation ``eq-hardsigmoid``) on the grid of [0, 1).
 
     Parameters
@@ -125,7 +126,7 @@ def hardsigmoid(input: Any, inplace: bool = False) -> Any:
     return F.hardsigmoid(input, inplace)
 
 
-def elu(input: Any, scale: float, zero_point: int, alpha: float = 1.0) -> Any:
+def elu(input: Tensor, scale: float, zero_point: int, alpha: float = 1.0) -> Tensor:
     r"""Exponential linear unit (equation ``eq-elu``) on a grid of its own.
 
     Parameters
@@ -150,7 +151,7 @@ def elu(input: Any, scale: float, zero_point: int, alpha: float = 1.0) -> Any:
     return ops.elu(input, scale, zero_point, alpha)
 
 
-def celu(input: Any, scale: float, zero_point: int, alpha: float = 1.0) -> Any:
+def celu(input: Tensor, scale: float, zero_point: int, alpha: float = 1.0) -> Tensor:
     r"""ELU with :math:`\beta = 1 / \alpha` (equation ``eq-elu``); parameters as of :func:`elu`.
 
     Examples
@@ -167,12 +168,12 @@ def celu(input: Any, scale: float, zero_point: int, alpha: float = 1.0) -> Any:
 
 
 def leaky_relu(
-    input: Any,
+    input: Tensor,
     negative_slope: float = 0.01,
     inplace: bool = False,
     scale: float | None = None,
     zero_point: int | None = None,
-) -> Any:
+) -> Tensor:
     r"""Leaky ReLU (equation ``eq-leaky-relu``).
 
     Parameters
@@ -208,7 +209,7 @@ def leaky_relu(
     return ops.leaky_relu(input, negative_slope, inplace, scale, zero_point)
 
 
-def threshold(input: Any, threshold: float, value: float) -> Any:
+def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
     """``value`` for all that is not above ``threshold``; scale and zero point stay.
 
     Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref import dtypes
+from pyqref._typing import Dtype, Ints, Tensor
 from pyqref.ops import quantized as ops
 from pyqref.tensor.arguments import described
 
@@ -12,18 +13,18 @@ __all__ = ["conv1d", "conv2d", "conv3d"]
 
 
 def conv1d(
-    input: Any,
-    weight: Any,
-    bias: Any,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
     padding_mode: str = "zeros",
     scale: float = 1.0,
     zero_point: int = 0,
-    dtype: Any = dtypes.quint8,
-) -> Any:
+    dtype: Dtype = dtypes.quint8,
+) -> Tensor:
     """As :func:`conv2d`, along one dimension.
 
     Examples
@@ -41,18 +42,18 @@ def conv1d(
 
 
 def conv2d(
-    input: Any,
-    weight: Any,
-    bias: Any,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
     padding_mode: str = "zeros",
     scale: float = 1.0,
     zero_point: int = 0,
-    dtype: Any = dtypes.quint8,
-) -> Any:
+    dtype: Dtype = dtypes.quint8,
+) -> Tensor:
     r"""2-D convolution of quantized data (``eq-conv-accumulator``).
 
     Parameters
@@ -105,18 +106,18 @@ def conv2d(
 
 
 def conv3d(
-    input: Any,
-    weight: Any,
-    bias: Any,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
     padding_mode: str = "zeros",
     scale: float = 1.0,
     zero_point: int = 0,
-    dtype: Any = dtypes.quint8,
-) -> Any:
+    dtype: Dtype = dtypes.quint8,
+) -> Tensor:
     """As :func:`conv2d`, along three dimensions.
 
     Examples

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyqref import dtypes
+from pyqref._typing import Tensor
 from pyqref.ops import quantized as ops
 
 __all__ = ["linear"]
 
 
 def linear(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
     scale: float | None = None,
     zero_point: int | None = None,
-) -> Any:
+) -> Tensor:
     r"""Linear map of quantized data, :math:`y = x W^T + b` (``eq-linear-accumulator``).
 
     Parameters

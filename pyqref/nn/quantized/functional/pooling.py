@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import Ints, Tensor
 from pyqref.nn import functional as F
 from pyqref.ops import quantized as ops
 from pyqref.tensor.arguments import as_integer
@@ -19,14 +20,14 @@ __all__ = [
 
 
 def max_pool1d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
-) -> Any:
+) -> Tensor:
     """Largest integer of each window; scale and zero point stay as they are.
 
     Parameters
@@ -52,14 +53,14 @@ def max_pool1d(
 
 
 def max_pool2d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
-) -> Any:
+) -> Tensor:
     """Largest integer of each window; scale and zero point stay as they are.
 
     Parameters
@@ -85,14 +86,14 @@ def max_pool2d(
 
 
 def avg_pool2d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
-) -> Any:
+) -> Tensor:
     """Mean of each window, rounded once; scale and zero point stay as they are.
 
     Parameters
@@ -119,14 +120,14 @@ def avg_pool2d(
 
 
 def avg_pool3d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
-) -> Any:
+) -> Tensor:
     """Mean of each window, rounded once; scale and zero point stay as they are.
 
     Parameters
@@ -152,7 +153,7 @@ def avg_pool3d(
     )
 
 
-def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
+def adaptive_avg_pool2d(input: Tensor, output_size: Ints) -> Tensor:
     """Mean over windows such that the output has a given size.
 
     Scale and zero point stay as they are.
@@ -177,7 +178,7 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
     return F.adaptive_avg_pool2d(input, output_size)
 
 
-def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
+def adaptive_avg_pool3d(input: Tensor, output_size: Ints) -> Tensor:
     """Mean over windows such that the output has a given size.
 
     Scale and zero point stay as they are.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
+from pyqref._typing import Ints, Tensor
 from pyqref.nn import functional as F
 from pyqref.ops import quantized as ops
 
@@ -12,12 +14,12 @@ __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 
 
 def interpolate(
-    input: Any,
-    size: Any = None,
-    scale_factor: Any = None,
+    input: Tensor,
+    size: Ints | None = None,
+    scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
-) -> Any:
+) -> Tensor:
     """Down- or upsample to ``size``, or by ``scale_factor``.
 
     Scale and zero point stay as they are.
@@ -47,9 +49,9 @@ def interpolate(
 
 
 def upsample(
-    input: Any,
-    size: Any = None,
-    scale_factor: Any = None,
+    input: Tensor,
+    size: Ints | None = None,
+    scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Any:
@@ -58,7 +60,9 @@ def upsample(
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+def upsample_bilinear(
+    input: Tensor, size: Ints | None = None, scale_factor: float | Sequence[float] | None = None
+) -> Tensor:
     """Deprecated: use :func:`interpolate` with ``mode="bilinear", align_corners=True``.
 
     Examples
@@ -78,7 +82,9 @@ def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) ->
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
-def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+def upsample_nearest(
+    input: Tensor, size: Ints | None = None, scale_factor: float | Sequence[float] | None = None
+) -> Tensor:
     """Deprecated: use :func:`interpolate` with ``mode="nearest"``.
 
     Examples

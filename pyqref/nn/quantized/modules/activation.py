@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyqref import dtypes
+from pyqref._typing import AnyModule, Self, Tensor
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.modules import Module
 from pyqref.nn.modules import ReLU as FloatReLU
@@ -52,13 +51,13 @@ class ReLU(FloatReLU):
     def _get_name(self) -> str:
         return "QuantizedReLU"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``max(input, 0)`` on the integers."""
         require_quantized_input(self, input, _EVERY_DTYPE)
         return ops.relu(input, self.inplace)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of a float ``ReLU``."""
         require_members(cls, "from_float", mod, "inplace")
         return cls(mod.inplace)
@@ -99,13 +98,13 @@ class ReLU6(FloatReLU):
     def _get_name(self) -> str:
         return "QuantizedReLU6"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``min(max(input, 0), 6)`` on the integers."""
         require_quantized_input(self, input, _EVERY_DTYPE)
         return ops.relu6(input, self.inplace)
 
     @classmethod
-    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of a float ``ReLU6``."""
         require_members(ReLU6, "from_float", mod, "inplace")
         return cls(bool(getattr(mod, "inplace", False)))

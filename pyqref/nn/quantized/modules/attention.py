@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import Self
 from pyqref.nn.modules import Module
 from pyqref.nn.quantizable.modules.activation import MultiheadAttention as Quantizable
 from pyqref.nn.quantizable.workflow import convert_parts
@@ -60,7 +61,7 @@ class MultiheadAttention(Quantizable):
         return "QuantizedMultiheadAttention"
 
     @classmethod
-    def from_float(cls, other: Any) -> Any:
+    def from_float(cls, other: object) -> Self:
         """Not here: the float layer must be observed first."""
         raise NotImplementedError(
             "a float layer must be observed first: use "
@@ -70,7 +71,7 @@ class MultiheadAttention(Quantizable):
         )
 
     @classmethod
-    def from_observed(cls, other: Any) -> Any:
+    def from_observed(cls, other: Any) -> Module:
         """The quantized layer of an observed and calibrated one."""
         if not isinstance(other, cls._FLOAT_MODULE):
             raise TypeError(

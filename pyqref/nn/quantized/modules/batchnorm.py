@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pyqref._typing import AnyModule, Device, Dtype, Self, Tensor
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.intrinsic.modules import fused
@@ -31,13 +32,13 @@ class _BatchNorm(LoadsGrid, nn.BatchNorm2d):
         num_features: int,
         eps: float = 1e-5,
         momentum: float = 0.1,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(num_features, eps, momentum, True, True, device=device, dtype=dtype)
         register_grid(self, 1.0, 0)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The result, with this layer's scale and zero point."""
         require_quantized_input(self, input, EVERY_DTYPE)
         self._check_input_dim(input)
@@ -53,14 +54,14 @@ class _BatchNorm(LoadsGrid, nn.BatchNorm2d):
         )
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed batch norm, or of its group with a ReLU."""
         scale, zero_point = require_output_observer(cls, mod).calculate_qparams()
         norm = mod[0] if type(mod) is cls._NNI_BN_RELU_MODULE else mod
         return cls.from_reference(norm, scale, zero_point)
 
     @classmethod
-    def from_reference(cls, bn: Any, output_scale: Any, output_zero_point: Any) -> Any:
+    def from_reference(cls, bn: AnyModule, output_scale: float, output_zero_point: int) -> Self:
         """The quantized layer of a float one, with these output parameters.
 
         Tensors keep their shape, as in torch.

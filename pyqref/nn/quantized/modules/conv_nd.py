@@ -6,6 +6,7 @@ import math
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import Self, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn.conversion_checks import sizes_of
 from pyqref.nn.layer_options import convolution_options
@@ -119,12 +120,12 @@ class _ConvNd(WeightedQuantizedModule):
 
     def _prepack(self, weight: Any, bias: Any) -> Any:
         prepack = (ops.conv1d_prepack, ops.conv2d_prepack, ops.conv3d_prepack)
-        padding = 0 if self._pads_before() else self.padding
+        padding: Any = 0 if self._pads_before() else self.padding
         return prepack[self._dimensions - 1](
             weight, bias, self.stride, padding, self.dilation, self.groups
         )
 
-    def set_weight_bias(self, w: Any, b: Any) -> None:
+    def set_weight_bias(self, w: Any, b: Tensor | None) -> None:
         """Replace weight and bias; the weight is packed again."""
         require_weight_tensor(self, w)
         if tuple(w.shape) != self._weight_shape():
@@ -145,7 +146,7 @@ class _ConvNd(WeightedQuantizedModule):
         """The quantized weight ``(out_channels, in_channels / groups, *kernel_size)``."""
         return self._weight_bias()[0]
 
-    def bias(self) -> Any:
+    def bias(self) -> Tensor:
         """The float bias ``(out_channels,)``, or None."""
         return self._weight_bias()[1]
 
@@ -173,7 +174,7 @@ class _ConvNd(WeightedQuantizedModule):
             text += f", padding_mode={self.padding_mode}"
         return text
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The quantized output, with this layer's scale and zero point."""
         if self.padding_mode != "zeros" or isinstance(self.padding, str):
             require_quantized_input(self, input)
@@ -219,7 +220,7 @@ class _ConvNd(WeightedQuantizedModule):
         return cls(**convolution_options(layer) | {"bias": bias})
 
     @classmethod
-    def from_reference(cls, ref_qconv: Any, output_scale: Any, output_zero_point: Any) -> Any:
+    def from_reference(cls, ref_qconv: object, output_scale: float, output_zero_point: int) -> Self:
         """The quantized layer of a reference layer (:mod:`pyqref.nn.quantized.reference`).
 
         Parameters

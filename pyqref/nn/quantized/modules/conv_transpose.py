@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pyqref._typing import Device, Dtype, Ints
 from pyqref.nn.modules import ConvTranspose1d as FloatConvTranspose1d
 from pyqref.nn.modules import ConvTranspose2d as FloatConvTranspose2d
 from pyqref.nn.modules import ConvTranspose3d as FloatConvTranspose3d
@@ -24,16 +25,16 @@ class _ConvTransposeNd(_ConvNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        padding: Ints = 0,
+        output_padding: Ints = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation: Any = 1,
+        dilation: Ints = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(
             in_channels,
@@ -62,11 +63,12 @@ class _ConvTransposeNd(_ConvNd):
             ops.conv_transpose2d_prepack,
             ops.conv_transpose3d_prepack,
         )[self._dimensions - 1]
+        padding: Any = self.padding
         return prepack(
             weight,
             bias,
             self.stride,
-            self.padding,
+            padding,
             self.output_padding,
             self.dilation,
             self.groups,

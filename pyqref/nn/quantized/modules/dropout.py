@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import AnyModule, Self, Tensor
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 from pyqref.tensor.dispatch import require_tensor
@@ -31,19 +32,19 @@ class Dropout(nn.Dropout):
     def _get_name(self) -> str:
         return "QuantizedDropout"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """The input itself."""
         require_tensor(self._get_name(), "input", input)
         return input
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an ``nn.Dropout``."""
         require_members(cls, "from_float", mod, "p", "inplace")
         return cls(mod.p, mod.inplace)
 
     @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Self:
         """The quantized layer of an ``nn.Dropout``; the output parameters have no effect."""
         require_members(cls, "from_reference", mod, "p", "inplace")
         return cls(mod.p, mod.inplace)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref import dtypes
+from pyqref._typing import AnyModule, Dtype, Self, Tensor
 from pyqref.backends import quantized as settings
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
@@ -71,7 +72,7 @@ class Embedding(Module):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
         _weight: Any = None,
-        dtype: Any = dtypes.quint8,
+        dtype: Dtype = dtypes.quint8,
     ) -> None:
         super().__init__()
         self.num_embeddings = num_embeddings
@@ -102,12 +103,12 @@ class Embedding(Module):
             path = module_path(self) or self._get_name()
             raise type(error)(f"{path} ({self._get_name()}): {error}") from error
 
-    def forward(self, indices: Any) -> Any:
+    def forward(self, indices: Tensor) -> Tensor:
         """Rows of the table, float32."""
         wide = self._packed_params.dtype is dtypes.quint8
         return self._located(ops.embedding_byte if wide else ops.embedding_4bit, indices)
 
-    def set_weight(self, w: Any) -> None:
+    def set_weight(self, w: Tensor) -> None:
         """Replace the table, ``(num_embeddings, embedding_dim)``."""
         require_tensor(f"{self._get_name()}.set_weight", "w", w)
         if tuple(w.shape) != (self.num_embeddings, self.embedding_dim):
@@ -122,7 +123,7 @@ class Embedding(Module):
         return self._packed_params._weight()
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Module:
         """The quantized layer of an ``nn.Embedding`` or ``nn.qat.Embedding``.
 
         Parameters
@@ -140,7 +141,7 @@ class Embedding(Module):
         return layer
 
     @classmethod
-    def from_reference(cls, ref_embedding: Any) -> Any:
+    def from_reference(cls, ref_embedding: Any) -> Self:
         """The quantized layer of a reference layer."""
         require_members(cls, "from_reference", ref_embedding, "get_quantized_weight")
         ref = ref_embedding
@@ -199,7 +200,7 @@ class EmbeddingBag(Embedding):
         sparse: bool = False,
         _weight: Any = None,
         include_last_offset: bool = False,
-        dtype: Any = dtypes.quint8,
+        dtype: Dtype = dtypes.quint8,
     ) -> None:
         super().__init__(num_embeddings, embedding_dim, _weight=_weight, dtype=dtype)
         self.mode = word(mode, "EmbeddingBag: mode", ("sum", "mean"))
@@ -211,11 +212,11 @@ class EmbeddingBag(Embedding):
 
     def forward(
         self,
-        indices: Any,
-        offsets: Any = None,
+        indices: Tensor,
+        offsets: Tensor | None = None,
         per_sample_weights: Any = None,
         compressed_indices_mapping: Any = None,
-    ) -> Any:
+    ) -> Tensor:
         """The sum, or the mean, of the rows of each bag."""
         wide = self._packed_params.dtype is dtypes.quint8
         total = self._located(
@@ -245,7 +246,7 @@ class EmbeddingBag(Embedding):
         return lengths.clamp(min=1).reshape(-1, 1)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an ``nn.EmbeddingBag`` or ``nn.qat.EmbeddingBag``.
 
         Raises
@@ -271,7 +272,7 @@ class EmbeddingBag(Embedding):
         return layer
 
     @classmethod
-    def from_reference(cls, ref_embedding_bag: Any) -> Any:
+    def from_reference(cls, ref_embedding_bag: Any) -> Self:
         """The quantized layer of a reference layer."""
         require_members(cls, "from_reference", ref_embedding_bag, "get_quantized_weight")
         return cls(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref import dtypes
+from pyqref._typing import Dtype, Tensor
 from pyqref.nn.conversion_checks import sizes_of
 from pyqref.nn.modules import Module
 from pyqref.ops import quantized as ops
@@ -45,7 +46,9 @@ class EmbeddingPackedParams(Module):
 
     _version = 1
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, dtype: Any = dtypes.quint8) -> None:
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, dtype: Dtype = dtypes.quint8
+    ) -> None:
         super().__init__()
         rows, columns = num_embeddings, embedding_dim
         sizes_of("Embedding", num_embeddings=rows, embedding_dim=columns)
@@ -65,7 +68,7 @@ class EmbeddingPackedParams(Module):
             )
         )
 
-    def set_weight(self, weight: Any) -> None:
+    def set_weight(self, weight: Tensor) -> None:
         """Pack a table ``(num_embeddings, embedding_dim)`` of ``dtype``."""
         require_quantized("EmbeddingPackedParams.set_weight", weight, (self.dtype,), "weight")
         self._packed_weight: Any = ops.embedding_bag_prepack(weight)
@@ -73,7 +76,7 @@ class EmbeddingPackedParams(Module):
     def _weight(self) -> Any:
         return ops.embedding_bag_unpack(self._packed_weight)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Any:
         """The input itself."""
         return x
 

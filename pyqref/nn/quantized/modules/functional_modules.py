@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyqref import dtypes
+from pyqref._typing import AnyModule, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn.modules import Identity, Module
 from pyqref.ops import quantized as ops
@@ -44,26 +45,26 @@ class FXFloatFunctional(Module):
     tensor([3.])
     """
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Any:
         """Not meant to be called."""
         raise RuntimeError(_NO_FORWARD.format(type(self).__name__))
 
     def _observed(self, result: Any) -> Any:
         return result
 
-    def add(self, x: Any, y: Any) -> Any:
+    def add(self, x: Tensor, y: Tensor) -> Tensor:
         """``x + y``."""
         return self._observed(arithmetic.add(x, y))
 
-    def add_scalar(self, x: Any, y: float) -> Any:
+    def add_scalar(self, x: Tensor, y: float) -> Any:
         """``x + y`` with a number; not observed, for the integers need not change."""
         return arithmetic.add(x, y)
 
-    def mul(self, x: Any, y: Any) -> Any:
+    def mul(self, x: Tensor, y: Tensor) -> Tensor:
         """``x * y``."""
         return self._observed(arithmetic.mul(x, y))
 
-    def mul_scalar(self, x: Any, y: float) -> Any:
+    def mul_scalar(self, x: Tensor, y: float) -> Tensor:
         """``x * y`` with a number; not observed, for the integers need not change."""
         return arithmetic.mul(x, y)
 
@@ -71,11 +72,11 @@ class FXFloatFunctional(Module):
         """The tensors of ``x`` one after the other along ``dim``."""
         return self._observed(joining.cat(x, dim=dim))
 
-    def add_relu(self, x: Any, y: Any) -> Any:
+    def add_relu(self, x: Tensor, y: Tensor) -> Any:
         """``max(x + y, 0)``."""
         return self._observed(F.relu(arithmetic.add(x, y)))
 
-    def matmul(self, x: Any, y: Any) -> Any:
+    def matmul(self, x: Tensor, y: Tensor) -> Any:
         """Matrix product of ``x`` and ``y``."""
         return self._observed(linalg.matmul(x, y))
 
@@ -122,12 +123,12 @@ class FloatFunctional(FXFloatFunctional):
         #: Whether an operation with a number ran, which is not observed.
         self._ran_unobserved = False
 
-    def add_scalar(self, x: Any, y: float) -> Any:
+    def add_scalar(self, x: Tensor, y: float) -> Any:
         """``x + y`` with a number; not observed, for the integers need not change."""
         self._ran_unobserved = True
         return super().add_scalar(x, y)
 
-    def mul_scalar(self, x: Any, y: float) -> Any:
+    def mul_scalar(self, x: Tensor, y: float) -> Tensor:
         """``x * y`` with a number; not observed, for the integers need not change."""
         self._ran_unobserved = True
         return super().mul_scalar(x, y)
@@ -200,7 +201,7 @@ class QFunctional(Module):
         """Parameters of the results."""
         return f"scale={self.scale}, zero_point={self.zero_point}"
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Any:
         """Not meant to be called."""
         raise RuntimeError(_NO_FORWARD.format("QFunctional"))
 
@@ -210,24 +211,24 @@ class QFunctional(Module):
             if isinstance(each, TensorBase):  # the operation refuses, or records, anything else
                 require_quantized_input(self, each, allowed)
 
-    def add(self, x: Any, y: Any) -> Any:
+    def add(self, x: Tensor, y: Tensor) -> Tensor:
         """``x + y``, requantized."""
         self._require_quantized(x, y)
         result = ops.add(x, y, scale=self.scale, zero_point=self.zero_point)
         return self.activation_post_process(result)
 
-    def add_scalar(self, x: Any, y: float) -> Any:
+    def add_scalar(self, x: Tensor, y: float) -> Any:
         """``x + y`` with a number; moves the zero point where it can."""
         self._require_quantized(x)
         return ops.add_scalar(x, y)
 
-    def mul(self, x: Any, y: Any) -> Any:
+    def mul(self, x: Tensor, y: Tensor) -> Tensor:
         """``x * y``, requantized."""
         self._require_quantized(x, y)
         result = ops.mul(x, y, scale=self.scale, zero_point=self.zero_point)
         return self.activation_post_process(result)
 
-    def mul_scalar(self, x: Any, y: float) -> Any:
+    def mul_scalar(self, x: Tensor, y: float) -> Tensor:
         """``x * y`` with a number; changes the scale instead of the integers."""
         self._require_quantized(x)
         return ops.mul_scalar(x, y)
@@ -240,13 +241,13 @@ class QFunctional(Module):
         result = ops.cat(x, dim=dim, scale=self.scale, zero_point=self.zero_point)
         return self.activation_post_process(result)
 
-    def add_relu(self, x: Any, y: Any) -> Any:
+    def add_relu(self, x: Tensor, y: Tensor) -> Any:
         """``max(x + y, 0)``, requantized."""
         self._require_quantized(x, y)
         result = ops.add_relu(x, y, scale=self.scale, zero_point=self.zero_point)
         return self.activation_post_process(result)
 
-    def matmul(self, x: Any, y: Any) -> Any:
+    def matmul(self, x: Tensor, y: Tensor) -> Any:
         """Matrix product of ``x`` and ``y``, requantized."""
         self._require_quantized(x, y)
         result = ops.matmul(x, y, scale=self.scale, zero_point=self.zero_point)
@@ -272,7 +273,7 @@ class QFunctional(Module):
         )
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Module:
         """The quantized form of an observed :class:`FloatFunctional`."""
         require_type(cls, mod, (FloatFunctional,))
         scale, zero_point = require_output_observer(cls, mod).calculate_qparams()

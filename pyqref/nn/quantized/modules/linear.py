@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import Dtype, Tensor
 from pyqref.nn.conversion_checks import sizes_of
 from pyqref.nn.intrinsic.qat.modules.linear_bn import LinearBn1d as QATLinearBn1d
 from pyqref.nn.modules import Linear as FloatLinear
@@ -56,18 +57,18 @@ class LinearPackedParams(Module):
 
     _version = 3
 
-    def __init__(self, dtype: Any = dtypes.qint8) -> None:
+    def __init__(self, dtype: Dtype = dtypes.qint8) -> None:
         super().__init__()
         self.dtype = dtype
         if dtype is dtypes.qint8:
-            weight = make_per_tensor(zeros(1, 1, dtype=dtypes.int8)._array, 1.0, 0, dtype)
+            weight: Any = make_per_tensor(zeros(1, 1, dtype=dtypes.int8)._array, 1.0, 0, dtype)
         elif dtype is dtypes.float16:
             weight = zeros(1, 1)
         else:
             raise ValueError(f"the weight's dtype must be qint8 or float16, got {dtype}")
         self.set_weight_bias(weight, None)
 
-    def set_weight_bias(self, weight: Any, bias: Any) -> None:
+    def set_weight_bias(self, weight: Tensor, bias: Tensor | None) -> None:
         """Pack a weight ``(N, K)`` and a bias ``(N,)`` or None."""
         pack = ops.linear_prepack if self.dtype is dtypes.qint8 else ops.linear_prepack_fp16
         before = self.__dict__.get("_packed_params")
@@ -77,7 +78,7 @@ class LinearPackedParams(Module):
         weight, bias = self._packed_params.unpack()
         return weight, bias
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Any:
         """The input itself."""
         return x
 
@@ -196,7 +197,7 @@ class Linear(WeightedQuantizedModule):
         in_features: int,
         out_features: int,
         bias_: bool = True,
-        dtype: Any = dtypes.qint8,
+        dtype: Dtype = dtypes.qint8,
     ) -> None:
         super().__init__()
         name = type(self).__name__
@@ -208,7 +209,7 @@ class Linear(WeightedQuantizedModule):
         self._packed_params = LinearPackedParams(dtype)
         if dtype is dtypes.qint8:
             integers = zeros(out_features, in_features, dtype=dtypes.int8)._array
-            weight = make_per_tensor(integers, 1.0, 0, dtypes.qint8)
+            weight: Any = make_per_tensor(integers, 1.0, 0, dtypes.qint8)
         else:
             weight = zeros(out_features, in_features)
         self.set_weight_bias(weight, zeros(out_features) if bias_ else None)
@@ -223,7 +224,7 @@ class Linear(WeightedQuantizedModule):
             f"scale={self.scale}, zero_point={self.zero_point}, qscheme={self.weight().qscheme()}"
         )
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The quantized output, with this layer's scale and zero point."""
         packed = self._modules["_packed_params"]._packed_params
         try:
@@ -238,11 +239,11 @@ class Linear(WeightedQuantizedModule):
     def _packed_weight(self) -> Any:
         return self._packed_params._packed_params
 
-    def weight(self) -> Any:
+    def weight(self) -> Tensor:
         """The quantized weight ``(out_features, in_features)``."""
         return self._weight_bias()[0]
 
-    def bias(self) -> Any:
+    def bias(self) -> Tensor:
         """The float bias ``(out_features,)``, or None."""
         return self._weight_bias()[1]
 
@@ -281,7 +282,9 @@ class Linear(WeightedQuantizedModule):
         return cls(layer.in_features, layer.out_features, bias)
 
     @classmethod
-    def from_reference(cls, ref_qlinear: Any, output_scale: Any, output_zero_point: Any) -> Any:
+    def from_reference(
+        cls, ref_qlinear: Module, output_scale: float, output_zero_point: int
+    ) -> Module:
         """The quantized layer of a reference layer (:mod:`pyqref.nn.quantized.reference`).
 
         Parameters

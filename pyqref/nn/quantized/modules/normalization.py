@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from pyqref._typing import AnyModule, Device, Dtype, Module, Self, Tensor
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.diagnostics import NoEffectWarning, warn
@@ -66,15 +68,15 @@ class LayerNorm(LoadsGrid, nn.LayerNorm):
 
     def __init__(
         self,
-        normalized_shape: Any,
-        weight: Any,
-        bias: Any,
+        normalized_shape: Sequence[int],
+        weight: Tensor,
+        bias: Tensor,
         scale: float,
         zero_point: int,
         eps: float = 1e-5,
         elementwise_affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(normalized_shape, eps, elementwise_affine, device=device, dtype=dtype)
         self.weight, self.bias = as_parameter(weight), as_parameter(bias)
@@ -83,7 +85,7 @@ class LayerNorm(LoadsGrid, nn.LayerNorm):
     def _get_name(self) -> str:
         return "QuantizedLayerNorm"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The result, with this layer's scale and zero point."""
         require_quantized_input(self, input, EVERY_DTYPE)
         grid = float(self.scale), int(self.zero_point)
@@ -91,12 +93,12 @@ class LayerNorm(LoadsGrid, nn.LayerNorm):
         return ops.layer_norm(input, shape, self.weight, self.bias, self.eps, *grid)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed ``nn.LayerNorm``."""
         return cls.from_reference(mod, *observed_grid(cls, mod))
 
     @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Self:
         """The quantized layer of a float one, with these output parameters."""
         require_members(cls, "from_reference", mod, "normalized_shape", "weight", "bias")
         return cls(
@@ -155,14 +157,14 @@ class GroupNorm(LoadsGrid, nn.GroupNorm):
         self,
         num_groups: int,
         num_channels: int,
-        weight: Any,
-        bias: Any,
+        weight: Tensor,
+        bias: Tensor,
         scale: float,
         zero_point: int,
         eps: float = 1e-5,
         affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(num_groups, num_channels, eps, affine, device=device, dtype=dtype)
         self.weight, self.bias = as_parameter(weight), as_parameter(bias)
@@ -171,14 +173,14 @@ class GroupNorm(LoadsGrid, nn.GroupNorm):
     def _get_name(self) -> str:
         return "QuantizedGroupNorm"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The result, with this layer's scale and zero point."""
         require_quantized_input(self, input, EVERY_DTYPE)
         grid = float(self.scale), int(self.zero_point)
         return ops.group_norm(input, self.num_groups, self.weight, self.bias, self.eps, *grid)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed ``nn.GroupNorm``."""
         require_members(cls, "from_float", mod, "num_groups", "num_channels", "weight", "bias")
         return cls(
@@ -209,8 +211,8 @@ class _InstanceNorm(LoadsGrid, nn.InstanceNorm2d):
         momentum: float = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(
             num_features, eps, momentum, affine, track_running_stats, device=device, dtype=dtype
@@ -218,19 +220,19 @@ class _InstanceNorm(LoadsGrid, nn.InstanceNorm2d):
         self.weight, self.bias = as_parameter(weight), as_parameter(bias)
         register_grid(self, scale, zero_point)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The result, with this layer's scale and zero point."""
         require_quantized_input(self, input, EVERY_DTYPE)
         grid = float(self.scale), int(self.zero_point)
         return ops.instance_norm(input, self.weight, self.bias, self.eps, *grid)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed float instance norm."""
         return cls.from_reference(mod, *observed_grid(cls, mod))
 
     @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Self:
         """The quantized layer of a float one, with these output parameters.
 
         Warns

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref import dtypes
+from pyqref._typing import AnyModule, Tensor
 from pyqref.nn.loaded_grid import integers_of, require_loaded_grid
 from pyqref.nn.modules import Module
 from pyqref.ops import quantized as ops
@@ -40,14 +41,14 @@ class LoadsGrid(Module):
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 
-def register_grid(layer: Any, scale: Any, zero_point: Any) -> None:
+def register_grid(layer: Module, scale: float, zero_point: int) -> None:
     """Make ``scale`` (float32) and ``zero_point`` (int64) buffers of a layer."""
     scale, zero_point = plain_grid(layer, scale, zero_point)
     layer.register_buffer("scale", tensor(scale))
     layer.register_buffer("zero_point", tensor(zero_point))
 
 
-def plain_grid(layer: Any, scale: Any, zero_point: Any) -> tuple[float, int]:
+def plain_grid(layer: Module, scale: float, zero_point: int) -> tuple[float, int]:
     """``scale`` and ``zero_point`` as plain numbers that some dtype allows.
 
     The call checks the range of the dtype of its input.
@@ -55,13 +56,13 @@ def plain_grid(layer: Any, scale: Any, zero_point: Any) -> tuple[float, int]:
     return ops.require_output_parameters(type(layer).__name__, scale, zero_point, dtypes.qint32)
 
 
-def observed_grid(cls: type, mod: Any) -> tuple[float, int]:
+def observed_grid(cls: type, mod: AnyModule) -> tuple[float, int]:
     """Scale and zero point that the observer of a float layer found for its output."""
     scale, zero_point = require_output_observer(cls, mod).calculate_qparams()
     return float(scale), int(zero_point)
 
 
-def as_parameter(value: Any) -> Any:
+def as_parameter(value: Tensor | None) -> Any:
     """A Parameter, or None, for a tensor, a Parameter or None."""
     if value is None or isinstance(value, Parameter):
         return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref import dtypes
+from pyqref._typing import Self, Tensor
 from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.diagnostics import NoEffectWarning, warn
 from pyqref.nn.modules import Module
@@ -74,24 +75,24 @@ class PReLU(Module):
     def _get_name(self) -> str:
         return "QuantizedPReLU"
 
-    def set_weight(self, w: Any) -> None:
+    def set_weight(self, w: Tensor) -> None:
         """Replace the slopes: quint8 ``(num_parameters,)``."""
         ops.require_per_tensor("PReLU.set_weight", w, (dtypes.quint8,))
         self.weight = w
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The result, with this layer's scale and zero point."""
         require_quantized_input(self, input)
         return ops.prelu(input, self.weight, self.scale, self.zero_point)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed ``nn.PReLU``; its qconfig observes the slopes."""
         require_members(cls, "from_float", mod, "weight", "num_parameters")
         return cls._made(mod, *observed_grid(cls, mod))
 
     @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Self:
         """The quantized layer of a float one, with these output parameters."""
         require_members(cls, "from_reference", mod, "weight", "num_parameters")
         return cls._made(mod, float(scale), int(zero_point))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import AnyModule, Tensor
 from pyqref.nn.modules import Module
 from pyqref.nn.quantized.integer_range import clamp_integers, keeps_range, range_entries
 from pyqref.ops.quantized import require_output_parameters
@@ -86,7 +87,7 @@ class Quantize(LoadsGrid):
         self.dtype = dtype
         self._integer_range = _checked_range(quant_min, quant_max, zero_point, dtype)
 
-    def forward(self, X: Any) -> Any:
+    def forward(self, X: Any) -> Tensor:
         """The quantized tensor."""
         require_float_input(self, X)
         q = quantize_per_tensor(X, float(self.scale), int(self.zero_point), self.dtype)
@@ -94,9 +95,9 @@ class Quantize(LoadsGrid):
         return q if chosen is None else clamp_integers(q, *chosen)
 
     @staticmethod
-    def from_float(mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Module:
         """The quantized form of an observed ``QuantStub``."""
-        observer = require_output_observer(Quantize, mod)
+        observer: Any = require_output_observer(Quantize, mod)
         scale, zero_point = observer.calculate_qparams()
         kept = range_entries(observer) if keeps_range(observer) else {}
         return Quantize(float(scale), int(zero_point), observer.dtype, **kept)
@@ -147,11 +148,11 @@ class DeQuantize(Module):
             [ 1., -1.]])
     """
 
-    def forward(self, Xq: Any) -> Any:
+    def forward(self, Xq: Tensor) -> Tensor:
         """The float tensor."""
         return dequantize(Xq)
 
     @staticmethod
-    def from_float(mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(mod: Module, use_precomputed_fake_quant: bool = False) -> Module:
         """The quantized form of a ``DeQuantStub``."""
         return DeQuantize()

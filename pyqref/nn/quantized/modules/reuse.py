@@ -8,9 +8,9 @@ namespace of its frame, which ends together with the call.
 from __future__ import annotations
 
 from types import FrameType
-from typing import Any
 
 from pyqref._insides.stack import caller, noted
+from pyqref._typing import AnyModule
 from pyqref.nn.diagnostics import SharedObserverWarning, warn
 from pyqref.nn.module_path import CALLS, describe_module
 
@@ -19,7 +19,7 @@ __all__ = ["used_before_in_this_pass", "warn_of_shared_observer"]
 _NOTE = "used in this forward pass"
 
 
-def used_before_in_this_pass(user: Any) -> bool:
+def used_before_in_this_pass(user: AnyModule) -> bool:
     """Whether this function was called with ``user`` before in the present forward pass.
 
     False outside of any forward pass, and inside a module that is ``used_at_each_step``: its
@@ -41,7 +41,7 @@ def used_before_in_this_pass(user: Any) -> bool:
     return before
 
 
-def warn_of_shared_observer(user: Any) -> None:
+def warn_of_shared_observer(user: AnyModule) -> None:
     """Warn that ``user``, whose observer saw a value of this pass before, shows it another."""
     kind = type(user).__name__
     remedy = f"give each place a {kind} of its own"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from pyqref._typing import AnyModule, Device, Dtype, Module, Self, Tensor
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 from pyqref.ops import quantized as ops
@@ -53,7 +54,7 @@ class Hardswish(LoadsGrid, nn.Hardswish):
     zero_point: Any
 
     def __init__(
-        self, scale: float, zero_point: int, device: Any = None, dtype: Any = None
+        self, scale: float, zero_point: int, device: Device = None, dtype: Dtype | None = None
     ) -> None:
         super().__init__()
         register_grid(self, scale, zero_point)
@@ -61,18 +62,18 @@ class Hardswish(LoadsGrid, nn.Hardswish):
     def _get_name(self) -> str:
         return "QuantizedHardswish"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The result, with this layer's scale and zero point."""
         require_quantized_input(self, input, EVERY_DTYPE)
         return ops.hardswish(input, float(self.scale), int(self.zero_point))
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Module:
         """The quantized layer of an observed ``nn.Hardswish``."""
         return cls(*observed_grid(cls, mod))
 
     @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Self:
         """The quantized layer of a float one, with these output parameters."""
         return cls(float(scale), int(zero_point))
 
@@ -119,19 +120,19 @@ class ELU(nn.ELU):
     def _get_name(self) -> str:
         return "QuantizedELU"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The result, with this layer's scale and zero point."""
         require_quantized_input(self, input, EVERY_DTYPE)
         return ops.elu(input, self.scale, self.zero_point, self.alpha)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed ``nn.ELU``."""
         require_members(cls, "from_float", mod, "alpha")
         return cls(*observed_grid(cls, mod), mod.alpha)
 
     @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Self:
         """The quantized layer of a float one, with these output parameters."""
         require_members(cls, "from_reference", mod, "alpha")
         return cls(float(scale), int(zero_point), mod.alpha)
@@ -182,8 +183,8 @@ class LeakyReLU(LoadsGrid, nn.LeakyReLU):
         zero_point: int,
         negative_slope: float = 1e-2,
         inplace: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(negative_slope, inplace)
         register_grid(self, scale, zero_point)
@@ -191,20 +192,20 @@ class LeakyReLU(LoadsGrid, nn.LeakyReLU):
     def _get_name(self) -> str:
         return "QuantizedLeakyReLU"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The result, with this layer's scale and zero point."""
         require_quantized_input(self, input, EVERY_DTYPE)
         grid = float(self.scale), int(self.zero_point)
         return ops.leaky_relu(input, self.negative_slope, False, *grid)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed ``nn.LeakyReLU``."""
         require_members(cls, "from_float", mod, "negative_slope", "inplace")
         return cls(*observed_grid(cls, mod), mod.negative_slope, mod.inplace)
 
     @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Self:
         """The quantized layer of a float one, with these output parameters."""
         require_members(cls, "from_reference", mod, "negative_slope", "inplace")
         return cls(float(scale), int(zero_point), mod.negative_slope, mod.inplace)
@@ -249,13 +250,13 @@ class Sigmoid(nn.Sigmoid):
             self, output_scale, output_zero_point
         )
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The result, with this layer's scale and zero point."""
         require_quantized_input(self, input, EVERY_DTYPE)
         return ops.sigmoid(input, self.output_scale, self.output_zero_point)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed ``nn.Sigmoid``."""
         return cls(*observed_grid(cls, mod))
 
@@ -302,7 +303,7 @@ class Softmax(nn.Softmax):
     def _get_name(self) -> str:
         return "QuantizedSoftmax"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The result, with this layer's scale and zero point."""
         require_quantized_input(self, input, EVERY_DTYPE)
         dim = self.dim
@@ -314,13 +315,13 @@ class Softmax(nn.Softmax):
         return ops.softmax(input, dim, self.scale, self.zero_point)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Self:
         """The quantized layer of an observed ``nn.Softmax``."""
         require_members(cls, "from_float", mod, "dim")
         return cls(mod.dim, *observed_grid(cls, mod))
 
     @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+    def from_reference(cls, mod: AnyModule, scale: float, zero_point: int) -> Self:
         """The quantized layer of a float one, with these output parameters."""
         require_members(cls, "from_reference", mod, "dim")
         return cls(mod.dim, float(scale), int(zero_point))

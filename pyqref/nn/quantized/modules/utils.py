@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyqref import dtypes
+from pyqref._typing import AnyModule, Tensor
 from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Module
 from pyqref.nn.quantized.integer_range import in_range_of
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 
-def quantize_weight(weight: Any, observer: Any) -> Any:
+def quantize_weight(weight: Tensor, observer: AnyModule) -> Tensor:
     """The float ``weight`` as qint8, with the parameters that ``observer`` chooses.
 
     The integers stay in the observer's range as they do in training.
@@ -65,7 +66,7 @@ def quantize_weight(weight: Any, observer: Any) -> Any:
     return in_range_of(observer, quantized)
 
 
-def with_range_of(before: Any, packed: Any) -> Any:
+def with_range_of(before: object, packed: Any) -> Any:
     """A new packed weight, whose layer goes on clamping to the range of the one before."""
     kept = getattr(before, "output_range", None)
     if kept is not None:
@@ -74,8 +75,8 @@ def with_range_of(before: Any, packed: Any) -> Any:
 
 
 def weight_observer_of(
-    cls: type, mod: Any, weight: Any, use_precomputed_fake_quant: bool = False
-) -> Any:
+    cls: type, mod: AnyModule, weight: Tensor, use_precomputed_fake_quant: bool = False
+) -> Module:
     """The observer of a layer's weight, after it has seen the weight.
 
     Parameters
@@ -111,7 +112,7 @@ def weight_observer_of(
     return observer
 
 
-def require_output_observer(cls: type, mod: Any) -> Any:
+def require_output_observer(cls: type, mod: AnyModule) -> AnyModule:
     """What observed the output of ``mod``.
 
     Raises
@@ -128,7 +129,7 @@ def require_output_observer(cls: type, mod: Any) -> Any:
     return observer
 
 
-def require_type(cls: type, mod: Any, accepted: Sequence[type]) -> None:
+def require_type(cls: type, mod: AnyModule, accepted: Sequence[type]) -> None:
     """Raise TypeError unless ``mod`` is of one of these very types."""
     if type(mod) not in accepted:
         wanted = ", ".join(f"{each.__module__}.{each.__name__}" for each in accepted)
@@ -162,13 +163,13 @@ def require_quantized_input(
         ) from None
 
 
-def require_weight_tensor(layer: Module, w: Any) -> None:
+def require_weight_tensor(layer: Module, w: Tensor) -> None:
     """Raise unless ``w``, a new weight of a layer, is a tensor."""
     if not isinstance(w, TensorBase):
         raise TypeError(f"{_name(layer)}.set_weight_bias: w must be a tensor, got a {kind_of(w)}")
 
 
-def require_float_input(layer: Module, input: Any) -> None:
+def require_float_input(layer: Module, input: Tensor) -> None:
     """Raise unless ``input`` is a float32 tensor; names the layer's path."""
     if not isinstance(input, TensorBase):
         raise TypeError(f"{_name(layer)} takes a float32 tensor, got a {kind_of(input)}")
@@ -192,7 +193,11 @@ def save_output_parameters(layer: Any, destination: Any, prefix: str) -> None:
 
 
 def load_output_parameters(
-    layer: Any, state_dict: Any, prefix: str, missing_keys: list[str], dtype: dtypes.dtype
+    layer: AnyModule,
+    state_dict: Mapping[str, Any],
+    prefix: str,
+    missing_keys: list[str],
+    dtype: dtypes.dtype,
 ) -> None:
     """Read what :func:`save_output_parameters` wrote, parameters of an output of ``dtype``.
 
@@ -221,7 +226,7 @@ def pop_state(state_dict: Any, key: str, missing_keys: list[str]) -> Any:
 
 
 def pop_dtype(
-    state_dict: Any,
+    state_dict: Mapping[str, Any],
     key: str,
     allowed: Sequence[dtypes.dtype],
     missing_keys: list[str],
@@ -236,7 +241,7 @@ def pop_dtype(
     return None
 
 
-def is_integers(weight: Any, key: str, error_msgs: list[str]) -> bool:
+def is_integers(weight: Tensor, key: str, error_msgs: list[str]) -> bool:
     """Whether a loaded weight is a quantized tensor; else says why not."""
     if isinstance(weight, TensorBase) and weight.is_quantized:
         return True
@@ -247,7 +252,7 @@ def is_integers(weight: Any, key: str, error_msgs: list[str]) -> bool:
     return False
 
 
-def fits(given: Any, ours: Sequence[Any], key: str, error_msgs: list[str]) -> bool:
+def fits(given: object, ours: Sequence[Any], key: str, error_msgs: list[str]) -> bool:
     """Whether a loaded tuple of tensors can take the place of ``ours``; else says why not.
 
     Weights stand at the even places and must have the same shapes; a bias may be None.

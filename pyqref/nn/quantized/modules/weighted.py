@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pyqref._typing import AnyModule
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.intrinsic.modules.fused import _FloatGroup
 from pyqref.nn.modules import Module, Sequential
@@ -43,7 +44,7 @@ class WeightedQuantizedModule(Module):
     def __repr__(self) -> str:
         return f"{self._get_name()}({self.extra_repr()})"
 
-    def set_output_parameters(self, activation_post_process: Any) -> None:
+    def set_output_parameters(self, activation_post_process: AnyModule) -> None:
         """Take scale and zero point from what observed the output of the float layer."""
         scale, zero_point = activation_post_process.calculate_qparams()
         self.scale, self.zero_point = float(scale), int(zero_point)
@@ -67,7 +68,7 @@ class WeightedQuantizedModule(Module):
         raise TypeError(f"{cls.__name__} does not say how it is made")
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Module:
         """The quantized layer of a prepared and calibrated, or trained, float layer.
 
         A batch norm that was trained with the layer is folded into it.
@@ -81,7 +82,7 @@ class WeightedQuantizedModule(Module):
         """
         require_type(cls, mod, cls._FLOAT_MODULE)
         activation_post_process = require_output_observer(cls, mod)
-        layer = mod[0] if isinstance(mod, _FloatGroup) else mod
+        layer: Any = mod[0] if isinstance(mod, _FloatGroup) else mod
         weight, bias = layer.weight.detach(), layer.bias
         bias = None if bias is None else bias.detach()
         bn = getattr(mod, "bn", None)
@@ -101,7 +102,7 @@ class WeightedQuantizedModule(Module):
     @classmethod
     def _of_reference(cls, ref_mod: Any, output_scale: Any, output_zero_point: Any) -> Any:
         """What ``from_reference`` of the layers gives."""
-        layer = ref_mod[0] if isinstance(ref_mod, Sequential) else ref_mod
+        layer: Any = ref_mod[0] if isinstance(ref_mod, Sequential) else ref_mod
         require_members(cls, "from_reference", layer, "get_quantized_weight", cls._SIZE, "bias")
         bias = None if layer.bias is None else layer.bias.detach()
         made = cls._like(ref_mod, layer, bias is not None)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any
+
+from ...._typing import Tensor
 
 __all__ = ["check_amount", "check_structured", "count_to_prune"]
 
 
-def check_amount(amount: Any) -> Any:
+def check_amount(amount: float) -> float:
     """A float in [0, 1] or an integer that is not negative, as it is.
 
     Raises
@@ -30,7 +31,7 @@ def check_amount(amount: Any) -> Any:
     return amount
 
 
-def count_to_prune(amount: Any, size: int) -> int:
+def count_to_prune(amount: float, size: int) -> int:
     """How many of ``size``.
 
     Examples
@@ -45,7 +46,7 @@ def count_to_prune(amount: Any, size: int) -> int:
     return int(amount) if isinstance(amount, Integral) else round(float(amount) * size)
 
 
-def check_structured(t: Any, dim: int) -> None:
+def check_structured(t: Tensor, dim: int) -> None:
     """The tensor has channels, along an axis that exists."""
     if t.ndim <= 1:
         raise ValueError(

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ...._typing import Module, Tensor, TensorOrNumber
 from ....tape import no_grad
 from ....tensor.base import TensorBase
 from ....tensor.creation_like import ones_like
@@ -49,7 +50,7 @@ class BasePruningMethod(ABC):
     PRUNING_TYPE: str
     _tensor_name: str
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: tuple[Any, ...]) -> None:
         """Compute the pruned tensor anew; called before the module."""
         setattr(module, self._tensor_name, self.apply_mask(module))
 
@@ -65,7 +66,7 @@ class BasePruningMethod(ABC):
             The mask so far.
         """
 
-    def apply_mask(self, module: Any) -> Any:
+    def apply_mask(self, module: Module) -> Tensor:
         """The parameter of a module times its mask."""
         name = self._tensor_name
         original = getattr(module, f"{name}_orig")
@@ -73,7 +74,12 @@ class BasePruningMethod(ABC):
 
     @classmethod
     def apply(
-        cls, module: Any, name: str, *args: Any, importance_scores: Any = None, **kwargs: Any
+        cls,
+        module: Module,
+        name: str,
+        *args: TensorOrNumber,
+        importance_scores: Any = None,
+        **kwargs: Any,
     ) -> Self | PruningContainer:
         """Prune a parameter of a module, on top of what was pruned before.
 
@@ -130,7 +136,9 @@ class BasePruningMethod(ABC):
         module.register_forward_pre_hook(hook)
         return hook
 
-    def prune(self, t: Any, default_mask: Any = None, importance_scores: Any = None) -> Any:
+    def prune(
+        self, t: Any, default_mask: Any = None, importance_scores: Tensor | None = None
+    ) -> Any:
         """``t`` with zeros where the mask has them; nothing is changed.
 
         Parameters
@@ -190,7 +198,7 @@ class PruningContainer(BasePruningMethod):
         for method in methods:
             self.add_pruning_method(method)
 
-    def add_pruning_method(self, method: Any) -> None:
+    def add_pruning_method(self, method: object) -> None:
         """Add one that comes after the others.
 
         Raises
@@ -217,10 +225,10 @@ class PruningContainer(BasePruningMethod):
     def __iter__(self) -> Iterator[BasePruningMethod]:
         return iter(self._pruning_methods)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int | slice) -> Any:
         return self._pruning_methods[index]
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask of the last method, where the masks before left something."""
         return _combined(self._pruning_methods[-1], t, default_mask)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...._typing import Module, Tensor
 from ....tensor.creation_like import ones_like
 from ....tensor.joining import cat
 from .base import BasePruningMethod, PruningContainer
@@ -24,7 +25,7 @@ __all__ = [
 ]
 
 
-def identity(module: Any, name: str) -> Any:
+def identity(module: Module, name: str) -> Module:
     """Give a parameter a mask of ones.
 
     Parameters
@@ -45,7 +46,7 @@ def identity(module: Any, name: str) -> Any:
     return module
 
 
-def random_unstructured(module: Any, name: str, amount: float) -> Any:
+def random_unstructured(module: Module, name: str, amount: float) -> Module:
     """Prune elements of a parameter at random.
 
     Parameters
@@ -68,7 +69,9 @@ def random_unstructured(module: Any, name: str, amount: float) -> Any:
     return module
 
 
-def l1_unstructured(module: Any, name: str, amount: float, importance_scores: Any = None) -> Any:
+def l1_unstructured(
+    module: Module, name: str, amount: float, importance_scores: Tensor | None = None
+) -> Module:
     """Prune the smallest elements of a parameter.
 
     Parameters
@@ -94,7 +97,7 @@ def l1_unstructured(module: Any, name: str, amount: float, importance_scores: An
     return module
 
 
-def random_structured(module: Any, name: str, amount: float, dim: int) -> Any:
+def random_structured(module: Module, name: str, amount: float, dim: int) -> Module:
     """Prune channels of a parameter at random.
 
     Parameters
@@ -120,8 +123,13 @@ def random_structured(module: Any, name: str, amount: float, dim: int) -> Any:
 
 
 def ln_structured(
-    module: Any, name: str, amount: float, n: Any, dim: int, importance_scores: Any = None
-) -> Any:
+    module: Module,
+    name: str,
+    amount: float,
+    n: int,
+    dim: int,
+    importance_scores: Tensor | None = None,
+) -> Module:
     """Prune the channels of a parameter with the smallest norm.
 
     Parameters
@@ -151,7 +159,7 @@ def ln_structured(
     return module
 
 
-def custom_from_mask(module: Any, name: str, mask: Any) -> Any:
+def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
     """Prune what a mask says.
 
     Parameters
@@ -235,7 +243,7 @@ def global_unstructured(
         start += size
 
 
-def remove(module: Any, name: str) -> Any:
+def remove(module: Module, name: str) -> Module:
     """Make the zeros of a pruned parameter permanent.
 
     Parameters
@@ -268,7 +276,7 @@ def remove(module: Any, name: str) -> Any:
     )
 
 
-def is_pruned(module: Any) -> bool:
+def is_pruned(module: Module) -> bool:
     """Whether a module, or one below it, is pruned.
 
     Examples

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...._typing import Tensor
 from ....tensor.creation_like import zeros_like
 from ....tensor.random import rand
 from .amount import check_amount, check_structured, count_to_prune
@@ -21,7 +22,7 @@ class _Channels(BasePruningMethod):
         self.amount = check_amount(amount)
         self.dim = dim
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask so far without ``amount`` more channels along ``dim``."""
         check_structured(t, self.dim)
         channels = t.shape[self.dim]
@@ -80,7 +81,7 @@ class LnStructured(_Channels):
     [[1.0, 1.0], [0.0, 0.0]]
     """
 
-    def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
+    def __init__(self, amount: float, n: int, dim: int = -1) -> None:
         super().__init__(amount, dim)
         self.n = n
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...._typing import Tensor
 from ....tensor.random import rand_like
 from .amount import check_amount, count_to_prune
 from .base import BasePruningMethod
@@ -23,7 +24,7 @@ class Identity(BasePruningMethod):
 
     PRUNING_TYPE = "unstructured"
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask so far."""
         return default_mask
 
@@ -36,7 +37,7 @@ class _Amount(BasePruningMethod):
     def __init__(self, amount: float) -> None:
         self.amount = check_amount(amount)
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask so far without ``amount`` more elements."""
         count = count_to_prune(self.amount, t.nelement())
         mask = default_mask.clone()
@@ -106,10 +107,10 @@ class CustomFromMask(BasePruningMethod):
 
     PRUNING_TYPE = "global"
 
-    def __init__(self, mask: Any) -> None:
+    def __init__(self, mask: Tensor) -> None:
         self.mask = mask
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask so far times the given one."""
         if tuple(self.mask.shape) != tuple(default_mask.shape):
             raise ValueError(

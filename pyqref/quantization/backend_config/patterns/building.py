@@ -19,7 +19,7 @@ NONE = ObservationType.INPUT_OUTPUT_NOT_OBSERVED
 
 
 def pattern(
-    what: Any, dtypes: DTypes, observation: ObservationType = DIFFERENT
+    what: object, dtypes: DTypes, observation: ObservationType = DIFFERENT
 ) -> BackendPatternConfig:
     """The config of one pattern, with an observer of its own behind it."""
     config = BackendPatternConfig(what).set_observation_type(observation)
@@ -33,7 +33,7 @@ def patterns(
     return [pattern(each, dtypes, observation) for each in many]
 
 
-def group(kind: Any) -> Callable[..., Any]:
+def group(kind: type[Any]) -> Callable[..., Any]:
     """A fuser method that puts the layers, in order, into a module of this class.
 
     Examples

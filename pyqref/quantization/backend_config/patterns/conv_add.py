@@ -75,15 +75,15 @@ class _Place:
         bn, conv = conv if self.with_bn else (None, conv)
         return relu, conv, bn, other
 
-    def root_node(self, matched: Any) -> Any:
+    def root_node(self, matched: object) -> Any:
         """The node of the convolution."""
         return self._split(matched)[1]
 
-    def extra_inputs(self, matched: Any) -> list[Any]:
+    def extra_inputs(self, matched: object) -> list[Any]:
         """The other summand."""
         return [self._split(matched)[3]]
 
-    def fuser(self, fused: Any) -> Callable[..., Any]:
+    def fuser(self, fused: type[Any]) -> Callable[..., Any]:
         """The function that puts the modules together."""
 
         def fuser_method(is_qat: bool, *matched: Any) -> Any:

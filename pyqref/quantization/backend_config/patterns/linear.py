@@ -18,7 +18,7 @@ from .building import DTypes, group, pattern
 __all__ = ["linear_configs", "plain_linear_configs"]
 
 
-def weighted(what: Any, dtypes: DTypes) -> BackendPatternConfig:
+def weighted(what: type[Any], dtypes: DTypes) -> BackendPatternConfig:
     """A module that becomes a reference linear layer."""
     config = pattern(what, dtypes).set_root_module(nn.Linear)
     return config.set_reference_quantized_module(nnqr.Linear)

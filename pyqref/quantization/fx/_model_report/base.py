@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyqref import nn
+from pyqref._typing import Module, Node
 from pyqref.quantization import observer as observers
 from pyqref.quantization.qconfig import QConfig
 
@@ -114,7 +115,7 @@ class DetectorBase(ABC):
         self.detector_config_info: Any = None
 
     @abstractmethod
-    def determine_observer_insert_points(self, model: Any) -> dict[str, dict[str, Any]]:
+    def determine_observer_insert_points(self, model: Module) -> dict[str, dict[str, Any]]:
         """For the path of each observer: node, observer, whether it follows, and its input."""
 
     @abstractmethod
@@ -122,11 +123,11 @@ class DetectorBase(ABC):
         """The name of the report."""
 
     @abstractmethod
-    def get_qconfig_info(self, model: Any) -> dict[str, DetectorQConfigInfo]:
+    def get_qconfig_info(self, model: Module) -> dict[str, DetectorQConfigInfo]:
         """What is suggested for each module."""
 
     @abstractmethod
-    def generate_detector_report(self, model: Any) -> tuple[str, dict[str, Any]]:
+    def generate_detector_report(self, model: Module) -> tuple[str, dict[str, Any]]:
         """The report in words, and its numbers for each module."""
 
     def _get_targeting_node(self, prepared_fx_model: Any, target_fqn: str) -> Any:
@@ -148,7 +149,7 @@ class DetectorBase(ABC):
                 yield f"{path}.{PRE}", point(node, options, is_post=False)
 
 
-def point(node: Any, options: dict[str, Any], *, is_post: bool) -> dict[str, Any]:
+def point(node: Node, options: dict[str, Any], *, is_post: bool) -> dict[str, Any]:
     """One place for an observer."""
     return {
         DETECTOR_TARGET_NODE_KEY: node,

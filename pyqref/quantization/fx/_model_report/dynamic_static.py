@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from pyqref import nn
 
+from ...._typing import Module
 from .base import POST, PRE, DetectorBase, DetectorQConfigInfo, point
 
 __all__ = ["DynamicStaticDetector"]
@@ -81,7 +82,7 @@ class DynamicStaticDetector(DetectorBase):
         self.useful_observer_fqns |= set(places)
         return places
 
-    def get_qconfig_info(self, model: Any) -> dict[str, DetectorQConfigInfo]:
+    def get_qconfig_info(self, model: Module) -> dict[str, DetectorQConfigInfo]:
         """Dynamic activations where that is suggested."""
         found = {}
         for path, info in self._generate_dict_info(model).items():
@@ -109,7 +110,7 @@ class DynamicStaticDetector(DetectorBase):
             }
         return found
 
-    def generate_detector_report(self, model: Any) -> tuple[str, dict[str, Any]]:
+    def generate_detector_report(self, model: Module) -> tuple[str, dict[str, Any]]:
         """What is suggested for each layer, in words and in numbers."""
         info = self._generate_dict_info(model)
         text = "Dynamic vs. Static Quantization suggestions: \n"

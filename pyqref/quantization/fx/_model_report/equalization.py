@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pyqref._typing import Module
 from pyqref.tensor import from_numpy, tensor
 
 from .base import PRE, WEIGHTED, DetectorBase, DetectorQConfigInfo
@@ -74,7 +75,9 @@ class InputWeightEqualizationDetector(DetectorBase):
     def _is_supported(self, module: Any, insert: bool = False) -> bool:
         return type(module) in self.SUPPORTED_MODULES and (insert or hasattr(module, PRE))
 
-    def determine_observer_insert_points(self, prepared_fx_model: Any) -> dict[str, dict[str, Any]]:
+    def determine_observer_insert_points(
+        self, prepared_fx_model: object
+    ) -> dict[str, dict[str, Any]]:
         """One observer in front of each linear layer and convolution."""
 
         def wanted(module: Any) -> bool:
@@ -82,7 +85,7 @@ class InputWeightEqualizationDetector(DetectorBase):
 
         return dict(self._before(prepared_fx_model, wanted, ch_axis=self.ch_axis))
 
-    def get_qconfig_info(self, model: Any) -> dict[str, DetectorQConfigInfo]:
+    def get_qconfig_info(self, model: Module) -> dict[str, DetectorQConfigInfo]:
         """Equalization where many channels would benefit."""
         found = {}
         for path, info in self._generate_dict_info(model).items():
@@ -141,7 +144,7 @@ class InputWeightEqualizationDetector(DetectorBase):
         with np.errstate(divide="ignore", invalid="ignore"):
             return (np.tile(theirs, len(ours) // len(theirs)) / ours).astype(np.float32)
 
-    def generate_detector_report(self, model: Any) -> tuple[str, dict[str, Any]]:
+    def generate_detector_report(self, model: Module) -> tuple[str, dict[str, Any]]:
         """For how many channels it would pay, in words and in numbers."""
         info = self._generate_dict_info(model)
         text = "Input-Weight Equalization suggestions: \n"

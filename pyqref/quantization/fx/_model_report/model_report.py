@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
+from pyqref._typing import Module
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 from pyqref.tensor import Tensor, equal
 
@@ -61,10 +62,10 @@ class ModelReport:
     tensor(False)
     """
 
-    def __init__(self, model: Any, desired_report_detectors: set[DetectorBase]) -> None:
+    def __init__(self, model: Module, desired_report_detectors: set[DetectorBase]) -> None:
         if not desired_report_detectors:
             raise ValueError("Should include at least 1 desired report")
-        self._model = model
+        self._model: Any = model
         self._desired_report_detectors = sorted(
             desired_report_detectors, key=lambda each: each.get_detector_name()
         )

@@ -94,7 +94,7 @@ class ModelReportObserver(ObserverBase):
         ):
             self.register_buffer(name, tensor([]))
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """Look at ``x`` and return it."""
         array = np.asarray(x.detach(), dtype=np.float32)
         axis = self.ch_axis

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._typing import Module
 from pyqref.quantization.observer import ObserverBase
 from pyqref.tensor import from_numpy
 
@@ -89,12 +90,14 @@ class OutlierDetector(DetectorBase):
     def _supports_report_gen(self, module: Any) -> bool:
         return hasattr(module, PRE)
 
-    def determine_observer_insert_points(self, prepared_fx_model: Any) -> dict[str, dict[str, Any]]:
+    def determine_observer_insert_points(
+        self, prepared_fx_model: object
+    ) -> dict[str, dict[str, Any]]:
         """One observer in front of every module without children."""
         options = {"ch_axis": self.ch_axis, "comp_percentile": self.reference_percentile}
         return dict(self._before(prepared_fx_model, self._supports_insertion, **options))
 
-    def get_qconfig_info(self, model: Any) -> dict[str, DetectorQConfigInfo]:
+    def get_qconfig_info(self, model: Module) -> dict[str, DetectorQConfigInfo]:
         """Nothing: no qconfig cures outliers."""
         return {}
 
@@ -123,7 +126,7 @@ class OutlierDetector(DetectorBase):
             }
         return found
 
-    def generate_detector_report(self, model: Any) -> tuple[str, dict[str, Any]]:
+    def generate_detector_report(self, model: Module) -> tuple[str, dict[str, Any]]:
         """Which channels have outliers, in words and in numbers."""
         info = self._generate_info_dict(model)
         text = "Outlier detection report: \n"

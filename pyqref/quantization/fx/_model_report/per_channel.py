@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pyqref._typing import Module
 from pyqref.quantization.qconfig import QConfig
 
 from .base import WEIGHTED, DetectorBase, DetectorQConfigInfo
@@ -57,11 +58,11 @@ class PerChannelDetector(DetectorBase):
         """``"per_channel_detector"``."""
         return "per_channel_detector"
 
-    def determine_observer_insert_points(self, model: Any) -> dict[str, dict[str, Any]]:
+    def determine_observer_insert_points(self, model: Module) -> dict[str, dict[str, Any]]:
         """None: the qconfigs say it."""
         return {}
 
-    def get_qconfig_info(self, model: Any) -> dict[str, DetectorQConfigInfo]:
+    def get_qconfig_info(self, model: Module) -> dict[str, DetectorQConfigInfo]:
         """Weights per channel wherever the backend has them."""
         found = {}
         for path in self._detect_per_channel_helper(model):
@@ -86,7 +87,7 @@ class PerChannelDetector(DetectorBase):
             }
         return found
 
-    def generate_detector_report(self, model: Any) -> tuple[str, dict[str, Any]]:
+    def generate_detector_report(self, model: Module) -> tuple[str, dict[str, Any]]:
         """Which layers could use a scale per channel, in words and as booleans."""
         info = self._detect_per_channel_helper(model)
         text = f"Further Optimizations for backend {self.backend_chosen}: \n"

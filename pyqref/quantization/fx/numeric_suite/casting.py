@@ -23,7 +23,7 @@ _WITH_GRID = frozenset(
 )
 
 
-def as_float(value: Any) -> Any:
+def as_float(value: Tensor) -> Tensor:
     """A tensor without its grid.
 
     Examples
@@ -35,7 +35,7 @@ def as_float(value: Any) -> Any:
     return value.dequantize() if isinstance(value, Tensor) and value.is_quantized else value
 
 
-def as_grid(value: Any, scale: Any, zero_point: Any, dtype: Dtype) -> Any:
+def as_grid(value: Tensor, scale: float, zero_point: int, dtype: Dtype) -> Tensor:
     """A tensor on a grid.
 
     Examples

@@ -33,7 +33,7 @@ def _of_floats(formula: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 @_of_floats
-def compute_sqnr(x: Any, y: Any) -> Any:
+def compute_sqnr(x: Tensor, y: Tensor) -> Tensor:
     r"""Signal to quantization noise ratio in dB.
 
     .. math:: 20 \log_{10} \frac{\lVert x \rVert_2}{\lVert x - y \rVert_2}
@@ -58,7 +58,7 @@ def compute_sqnr(x: Any, y: Any) -> Any:
 
 
 @_of_floats
-def compute_normalized_l2_error(x: Any, y: Any) -> Any:
+def compute_normalized_l2_error(x: Tensor, y: Tensor) -> Tensor:
     r"""Size of the error beside that of the signal.
 
     .. math:: \sqrt{\frac{\sum_i (x_i - y_i)^2}{\sum_i x_i^2}}
@@ -79,7 +79,7 @@ def compute_normalized_l2_error(x: Any, y: Any) -> Any:
 
 
 @_of_floats
-def compute_cosine_similarity(x: Any, y: Any) -> Any:
+def compute_cosine_similarity(x: Tensor, y: Tensor) -> Tensor:
     r"""Cosine of the angle between two tensors, as a tensor of one element.
 
     .. math:: \frac{\sum_i x_i y_i}{\lVert x \rVert_2 \lVert y \rVert_2}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import Tensor
 from pyqref.nn import Module
 
 from .errors import compute_sqnr
@@ -90,7 +91,7 @@ class OutputLogger(Module):
         self.enabled = True
         self.save_activations = True
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The input, which is remembered."""
         if self.enabled and self.save_activations:
             stats = self.stats_rnn if isinstance(x, tuple) else self.stats
@@ -128,7 +129,7 @@ class OutputComparisonLogger(OutputLogger):
         self.comparison_fn_name = "sqnr"
         self.comparisons: list[Any] = []
 
-    def forward(self, x: Any, x_ref: Any) -> Any:  # type: ignore[override]
+    def forward(self, x: Tensor, x_ref: Tensor) -> Tensor:  # type: ignore[override]
         """The first input, which is compared with the second."""
         if self.enabled:
             self.comparisons.append(self.comparison_fn(_detached(x), _detached(x_ref)))

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyqref.fx import Graph, GraphModule, Interpreter, Node
@@ -20,6 +20,7 @@ from pyqref.quantization.qconfig_mapping import QConfigMapping
 from pyqref.quantization.quantize_fx import convert_fx, prepare_fx
 from pyqref.tape import no_grad
 
+from ...._typing import Tensor
 from ..matching import Match, find_matches
 from ..node_qconfigs import find_qconfigs
 from ..tracer import QuantizationTracer
@@ -37,7 +38,7 @@ WRAPPER = "shadow_wrapper"
 
 def prepare_n_shadows_model(
     model: Module,
-    example_inputs: Any,
+    example_inputs: Sequence[Tensor],
     qconfig_multi_mapping: QConfigMultiMapping,
     backend_config: BackendConfig,
     custom_prepare_fn: Callable[..., Any] | None = None,
@@ -140,7 +141,7 @@ class _Recorder(Interpreter):
         super().__init__(module, garbage_collect_values=False)
         self.values: dict[Node, Any] = {}
 
-    def run_node(self, n: Node) -> Any:
+    def run_node(self, n: Node) -> Tensor:
         self.values[n] = super().run_node(n)
         return self.values[n]
 

@@ -21,7 +21,7 @@ def add_loggers(
     model_a: Module,
     name_b: str,
     model_b: Module,
-    logger_cls: Any,
+    logger_cls: type[Any],
     should_log_inputs: bool = False,
     base_name_to_sets_of_related_ops: RelatedOps | None = None,
     unmatchable_types_map: RelatedOps | None = None,
@@ -82,7 +82,7 @@ def insert_logger(
     model: GraphModule,
     node: Node,
     subgraph: NSSubgraph,
-    logger_cls: Any,
+    logger_cls: type[Any],
     *,
     model_name: str,
     pair: str,
@@ -142,7 +142,7 @@ def _log_inputs(
 
 
 def extract_logger_info(
-    model_a: Module, model_b: Module, logger_cls: Any, model_name_to_use_for_layer_names: str
+    model_a: Module, model_b: Module, logger_cls: type[Any], model_name_to_use_for_layer_names: str
 ) -> Results:
     """Return the records of the loggers of two models.
 

@@ -20,7 +20,7 @@ __all__ = ["Results", "collect", "entry", "extend_logger_results_with_comparison
 Results: TypeAlias = dict[str, dict[str, dict[str, list[dict[str, Any]]]]]
 
 
-def entry(logger: Any) -> dict[str, Any]:
+def entry(logger: Module) -> dict[str, Any]:
     """What one logger has to say."""
     return {
         "type": logger.results_type,
@@ -38,7 +38,7 @@ def entry(logger: Any) -> dict[str, Any]:
     }
 
 
-def collect(models: Iterable[Module], logger_cls: Any) -> Results:
+def collect(models: Iterable[Module], logger_cls: type[Any]) -> Results:
     """The entries of all loggers of models, by the name of their pair of operations."""
     found: Results = {}
     for model in models:

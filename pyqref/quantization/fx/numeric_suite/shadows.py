@@ -32,7 +32,7 @@ def add_shadow_loggers(
     model_a: Module,
     name_b: str,
     model_b: Module,
-    logger_cls: Any,
+    logger_cls: type[Any],
     should_log_inputs: bool = False,
     base_name_to_sets_of_related_ops: RelatedOps | None = None,
     node_type_to_io_type_map: RelatedOps | None = None,
@@ -158,7 +158,7 @@ def _cast(a: GraphModule, wanted: Node, b: GraphModule, value: Node, name: str) 
 class _Log:
     """Puts the loggers of one pair of operations into a model."""
 
-    def __init__(self, model: GraphModule, logger_cls: Any, pair: str, fqn: str) -> None:
+    def __init__(self, model: GraphModule, logger_cls: type[Any], pair: str, fqn: str) -> None:
         self.model, self.logger_cls, self.pair, self.fqn = model, logger_cls, pair, fqn
 
     def __call__(
@@ -187,7 +187,7 @@ class _Log:
 
 
 def extract_shadow_logger_info(
-    model_a_shadows_b: Module, logger_cls: Any, model_name_to_use_for_layer_names: str
+    model_a_shadows_b: Module, logger_cls: type[Any], model_name_to_use_for_layer_names: str
 ) -> Results:
     """What the loggers of a model with shadows remember.
 

@@ -17,6 +17,7 @@ from pyqref.fx import GraphModule, Node
 from pyqref.nn import Module
 from pyqref.quantization.backend_config import get_native_backend_config
 
+from ...._typing import Tensor
 from ..matching import find_matches
 from ..observed import is_observer
 from ..tracer import QuantizationTracer
@@ -93,10 +94,10 @@ class NSTracer(QuantizationTracer):
     ['input_1', '_0', '_1', 'output']
     """
 
-    def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
+    def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         return is_observer(m) or super().is_leaf_module(m, module_qualified_name)
 
-    def create_constant(self, a: Any) -> Any:
+    def create_constant(self, a: Tensor) -> Node:
         """Packed weights of functions, attributes of a converted model, are fetched, too."""
         for name, value in vars(self.root).items():
             if value is a and not name.startswith("__"):

@@ -78,7 +78,7 @@ def _is_role(node: Node, arg: Any, role: str) -> bool:
     return False
 
 
-def node_arg_is_weight(node: Node, arg: Any) -> bool:
+def node_arg_is_weight(node: Node, arg: Node) -> bool:
     """Whether an argument of a function is its weight.
 
     Examples
@@ -92,7 +92,7 @@ def node_arg_is_weight(node: Node, arg: Any) -> bool:
     return _is_role(node, arg, "weight")
 
 
-def node_arg_is_bias(node: Node, arg: Any) -> bool:
+def node_arg_is_bias(node: Node, arg: Node) -> bool:
     """Whether an argument of a function is its bias.
 
     Examples

@@ -23,13 +23,13 @@ class WithBatchNorm(Module):
             self.bn.eval()
         return self
 
-    def freeze_bn_stats(self) -> Any:
+    def freeze_bn_stats(self) -> Module:
         """From now on use the running statistics and leave them as they are."""
         self.freeze_bn = True
         self.bn.eval()
         return self
 
-    def update_bn_stats(self) -> Any:
+    def update_bn_stats(self) -> Module:
         """From now on use the statistics of the batch and update the running ones."""
         self.freeze_bn = False
         self.bn.train()
@@ -46,7 +46,7 @@ class WithBatchNorm(Module):
         init.zeros_(self.bn.bias)
 
 
-def freeze_bn_stats(mod: Any) -> None:
+def freeze_bn_stats(mod: Module) -> None:
     """Call ``freeze_bn_stats`` of a group with batch norm; use with ``model.apply``.
 
     Other modules are left alone.
@@ -64,7 +64,7 @@ def freeze_bn_stats(mod: Any) -> None:
         mod.freeze_bn_stats()
 
 
-def update_bn_stats(mod: Any) -> None:
+def update_bn_stats(mod: Module) -> None:
     """Call ``update_bn_stats`` of a group with batch norm; use with ``model.apply``.
 
     Other modules are left alone.

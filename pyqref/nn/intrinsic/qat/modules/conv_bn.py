@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from pyqref._typing import Ints, QConfigLike, Self, Tensor
 from pyqref.nn.intrinsic.modules.fused import ConvBn1d as FloatConvBn1d
 from pyqref.nn.intrinsic.modules.fused import ConvBn2d as FloatConvBn2d
 from pyqref.nn.intrinsic.modules.fused import ConvBn3d as FloatConvBn3d
@@ -77,10 +78,10 @@ class _ConvBnNd(WithBatchNorm):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        padding: Ints = 0,
+        dilation: Ints = 1,
         groups: int = 1,
         bias: bool | None = None,
         padding_mode: str = "zeros",
@@ -108,7 +109,7 @@ class _ConvBnNd(WithBatchNorm):
         self.bn.train(not self.freeze_bn)
         self._enable_slow_path_for_better_numerical_stability = False
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Convolve with the fake-quantized folded weight, unscale, normalise."""
         if self._enable_slow_path_for_better_numerical_stability:
             return self._forward_without_unscaling(input)
@@ -154,8 +155,8 @@ class _ConvBnNd(WithBatchNorm):
 
     @classmethod
     def from_float(
-        cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
-    ) -> Any:
+        cls, mod: Any, qconfig: QConfigLike | None = None, use_precomputed_fake_quant: bool = False
+    ) -> Self:
         """The same group for quantization-aware training; the parameters are shared.
 
         Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pyqref._typing import QConfigLike, Self, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.intrinsic.modules.fused_linear import LinearBn1d as FloatLinearBn1d
@@ -79,7 +80,7 @@ class LinearBn1d(WithBatchNorm, Linear, _FusedModule):
         self.reset_bn_parameters()
         self.bn.train(not self.freeze_bn)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Multiply with the fake-quantized folded weight, unscale, normalise."""
         scale = self.bn.weight / (self.bn.running_var + self.bn.eps).sqrt()
         folded = self.weight_fake_quant(self.weight * scale.reshape(-1, 1))
@@ -90,8 +91,8 @@ class LinearBn1d(WithBatchNorm, Linear, _FusedModule):
 
     @classmethod
     def from_float(
-        cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
-    ) -> Any:
+        cls, mod: Any, qconfig: QConfigLike | None = None, use_precomputed_fake_quant: bool = False
+    ) -> Self:
         """The same group for quantization-aware training; the parameters are shared.
 
         Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pyqref._typing import Tensor
 from pyqref.nn import functional as F
 from pyqref.nn.modules import Module, ReLU
 
@@ -18,7 +19,7 @@ class ThenReLU(Module):
 
     _FLOAT_GROUP: ClassVar[Any]
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """ReLU of what the layer gives, with its fake-quantized weight."""
         return F.relu(super().forward(input))
 

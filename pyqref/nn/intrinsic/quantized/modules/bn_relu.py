@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pyqref._typing import Self
 from pyqref.nn.modules import Sequential
 from pyqref.nn.quantized.modules import batchnorm as nnq
 from pyqref.ops import quantized as ops
@@ -46,7 +47,7 @@ class BNReLU2d(nnq.BatchNorm2d):
         return "QuantizedBNReLU2d"
 
     @classmethod
-    def from_reference(cls, bn_relu: Any, output_scale: Any, output_zero_point: Any) -> Any:
+    def from_reference(cls, bn_relu: object, output_scale: float, output_zero_point: int) -> Self:
         """The quantized layer of a group, or of its batch norm, with output parameters."""
         return super().from_reference(_norm_of(bn_relu), output_scale, output_zero_point)
 
@@ -75,7 +76,7 @@ class BNReLU3d(nnq.BatchNorm3d):
         return "QuantizedBNReLU3d"
 
     @classmethod
-    def from_reference(cls, bn_relu: Any, output_scale: Any, output_zero_point: Any) -> Any:
+    def from_reference(cls, bn_relu: object, output_scale: float, output_zero_point: int) -> Self:
         """The quantized layer of a group, or of its batch norm, with output parameters."""
         return super().from_reference(_norm_of(bn_relu), output_scale, output_zero_point)
 

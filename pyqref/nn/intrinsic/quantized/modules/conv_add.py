@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pyqref._typing import Tensor
 from pyqref.nn.intrinsic.modules.conv_add import ConvAdd2d as FloatConvAdd2d
 from pyqref.nn.intrinsic.modules.conv_add import ConvAddReLU2d as FloatConvAddReLU2d
 from pyqref.nn.modules import Module
@@ -47,7 +48,7 @@ class ConvAdd2d(Conv2d):
     def _get_name(self) -> str:
         return "QuantizedConvAdd2d"
 
-    def forward(self, input: Any, extra_input: Any) -> Any:  # type: ignore[override]
+    def forward(self, input: Tensor, extra_input: Tensor) -> Tensor:  # type: ignore[override]
         """The quantized sum, with this layer's scale and zero point."""
         require_quantized_input(self, input)
         require_quantized_input(self, extra_input)

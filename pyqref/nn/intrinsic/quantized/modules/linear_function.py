@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import Dtype, Tensor
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.intrinsic.modules.fused_linear import LinearLeakyReLU as FloatLinearLeakyReLU
 from pyqref.nn.intrinsic.modules.fused_linear import LinearTanh as FloatLinearTanh
@@ -58,7 +59,7 @@ class LinearLeakyReLU(QuantizedLinear):
         out_features: int,
         negative_slope: float,
         bias: bool = True,
-        dtype: Any = dtypes.qint8,
+        dtype: Dtype = dtypes.qint8,
     ) -> None:
         super().__init__(in_features, out_features, bias, dtype)
         self.negative_slope = number(negative_slope, "negative_slope")
@@ -66,7 +67,7 @@ class LinearLeakyReLU(QuantizedLinear):
     def _get_name(self) -> str:
         return "QuantizedLinearLeakyReLU"
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The quantized output, with this layer's scale and zero point."""
         require_quantized_input(self, x)
         packed = self._packed_params._packed_params
@@ -117,13 +118,13 @@ class LinearTanh(QuantizedLinear):
     _operation: ClassVar[Any] = staticmethod(ops.linear_tanh)
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, dtype: Any = dtypes.qint8
+        self, in_features: int, out_features: int, bias: bool = True, dtype: Dtype = dtypes.qint8
     ) -> None:
         super().__init__(in_features, out_features, bias, dtype)
 
     def _get_name(self) -> str:
         return "QuantizedLinearTanh"
 
-    def set_output_parameters(self, activation_post_process: Any) -> None:
+    def set_output_parameters(self, activation_post_process: object) -> None:
         """Take the parameters that cover -1 to 1, whatever was observed, as torch does."""
         self.scale, self.zero_point = 2.0 / 256.0, 128

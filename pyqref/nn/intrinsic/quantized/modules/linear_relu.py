@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import Dtype
 from pyqref.nn.intrinsic.modules.fused_linear import LinearReLU as FloatLinearReLU
 from pyqref.nn.intrinsic.qat.modules.linear_relu import LinearReLU as QATLinearReLU
 from pyqref.nn.modules import Module
@@ -46,7 +47,7 @@ class LinearReLU(QuantizedLinear):
     _operation: ClassVar[Any] = staticmethod(ops.linear_relu)
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, dtype: Any = dtypes.qint8
+        self, in_features: int, out_features: int, bias: bool = True, dtype: Dtype = dtypes.qint8
     ) -> None:
         super().__init__(in_features, out_features, bias, dtype)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref._typing import Device, Dtype
 from pyqref.nn.qat.modules.linear import Linear as QATLinear
 
 __all__ = ["Linear"]
@@ -50,8 +51,8 @@ class Linear(QATLinear):
         out_features: int,
         bias: bool = True,
         qconfig: Any = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__(in_features, out_features, bias, qconfig, device, dtype)
         activation = qconfig.activation()

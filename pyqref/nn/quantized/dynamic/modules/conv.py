@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, ClassVar
 
+from pyqref._typing import AnyModule, Ints, Tensor
 from pyqref.nn.modules import Conv1d as FloatConv1d
 from pyqref.nn.modules import Conv2d as FloatConv2d
 from pyqref.nn.modules import Conv3d as FloatConv3d
@@ -43,7 +44,7 @@ class _Dynamic(Module):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
+        kernel_size: Ints,
         *args: Any,
         reduce_range: bool = True,
         **kwargs: Any,
@@ -59,13 +60,13 @@ class _Dynamic(Module):
     def _get_name(self) -> str:
         return f"DynamicQuantized{type(self).__name__}"
 
-    def forward(self, input: Any, reduce_range: bool = True) -> Any:
+    def forward(self, input: Tensor, reduce_range: bool = True) -> Tensor:
         """The float output; ``reduce_range`` quantizes the input to 7 bits."""
         require_float_input(self, input)
         return self._operation(self._padded(input), self._packed_params, reduce_range)
 
     @classmethod
-    def from_float(cls: Any, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls: Any, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Any:
         """The dynamic layer of a float layer with a ``qconfig`` (None: the default one).
 
         Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pyqref._typing import Tensor
 from pyqref.nn import modules
 from pyqref.nn.modules import Module
 
@@ -40,7 +41,7 @@ class GRU(RNNBase):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("GRU", *args, **kwargs)
 
-    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+    def forward(self, input: Tensor, hx: Any = None) -> tuple[Any, Any]:
         """Outputs of the last layer, and the final hidden states."""
         output, finals = self._run(input, None if hx is None else (hx,), ("hidden",))
         return output, finals[0]

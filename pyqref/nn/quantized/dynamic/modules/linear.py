@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import AnyModule, Self, Tensor
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.intrinsic.modules.fused import _FloatGroup
 from pyqref.nn.modules import Linear as FloatLinear
@@ -78,7 +79,7 @@ class Linear(QuantizedLinear):
             text += f", qscheme={self.weight().qscheme()}"
         return text
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The float output."""
         require_float_input(self, x)
         weight = self._packed_params
@@ -87,7 +88,7 @@ class Linear(QuantizedLinear):
         return ops.linear_dynamic(x, weight._packed_params, reduce_range=True)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Module:
         """The dynamic layer of a float layer with a ``qconfig``.
 
         Parameters
@@ -99,14 +100,14 @@ class Linear(QuantizedLinear):
             No effect: the weight is observed anew.
         """
         require_type(cls, mod, cls._FLOAT_MODULE)
-        linear = mod[0] if isinstance(mod, _FloatGroup) else mod
+        linear: Any = mod[0] if isinstance(mod, _FloatGroup) else mod
         weight = dynamic_weight(linear.weight, weight_observer_method(cls, mod))
         return cls._of_weight(weight, linear.bias)
 
     @classmethod
-    def from_reference(cls, ref_qlinear: Any) -> Any:  # type: ignore[override]
+    def from_reference(cls, ref_qlinear: object) -> Self:  # type: ignore[override]
         """The dynamic layer of a reference layer (:mod:`pyqref.nn.quantized.reference`)."""
-        linear = ref_qlinear[0] if isinstance(ref_qlinear, Sequential) else ref_qlinear
+        linear: Any = ref_qlinear[0] if isinstance(ref_qlinear, Sequential) else ref_qlinear
         require_members(cls, "from_reference", linear, "get_quantized_weight", "bias")
         return cls._of_weight(linear.get_quantized_weight(), linear.bias)
 

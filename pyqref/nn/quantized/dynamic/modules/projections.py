@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyqref import dtypes
+from pyqref._typing import Dtype, Tensor
 from pyqref.nn.modules import Module
 from pyqref.nn.quantized.modules.utils import fits, pop_state
 from pyqref.ops import quantized as ops
@@ -25,7 +26,7 @@ __all__ = [
 ]
 
 
-def weight_dtype(dtype: Any) -> dtypes.dtype:
+def weight_dtype(dtype: Dtype | None) -> dtypes.dtype:
     """The dtype of a dynamic layer's weights.
 
     Raises
@@ -38,7 +39,7 @@ def weight_dtype(dtype: Any) -> dtypes.dtype:
     return dtype
 
 
-def part_of(name: str, given: Any, key: str, shape: tuple[int, ...] | None) -> Any:
+def part_of(name: str, given: object, key: str, shape: tuple[int, ...] | None) -> Any:
     """An entry of what ``set_weight_bias`` takes: a tensor of this shape; a bias may be None.
 
     Without a shape the entry is a dictionary.
@@ -72,21 +73,21 @@ def part_of(name: str, given: Any, key: str, shape: tuple[int, ...] | None) -> A
     return value
 
 
-def require_state(name: str, argument: str, state: Any) -> None:
+def require_state(name: str, argument: str, state: Tensor) -> None:
     """Raise unless an initial state is a float32 tensor."""
     require_tensor(name, argument, state)
     if state.dtype is not dtypes.float32:
         raise RuntimeError(f"{name}: {argument} must be a float32 tensor, got {state.dtype}")
 
 
-def prepack(weight: Any, bias: Any) -> Any:
+def prepack(weight: Tensor, bias: Tensor | None) -> Any:
     """Pack a qint8 weight, or a float32 or float16 one to be kept as float16."""
     if weight.is_quantized:
         return ops.linear_prepack(weight, bias)
     return ops.linear_prepack_fp16(weight.float(), bias)
 
 
-def empty_weight(rows: int, columns: int, dtype: Any) -> Any:
+def empty_weight(rows: int, columns: int, dtype: Dtype | None) -> Tensor:
     """A zero weight of a new layer."""
     if dtype is dtypes.float16:
         return zeros(rows, columns)
@@ -97,7 +98,9 @@ def empty_weight(rows: int, columns: int, dtype: Any) -> Any:
 class PackedProjections:
     """The packed weights of one layer in one direction: of the input, of the hidden state."""
 
-    def __init__(self, weight_ih: Any, bias_ih: Any, weight_hh: Any, bias_hh: Any) -> None:
+    def __init__(
+        self, weight_ih: Tensor, bias_ih: Tensor | None, weight_hh: Tensor, bias_hh: Tensor | None
+    ) -> None:
         self.of_input = prepack(weight_ih, bias_ih)
         self.of_hidden = prepack(weight_hh, bias_hh)
 

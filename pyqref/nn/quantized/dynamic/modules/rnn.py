@@ -10,6 +10,7 @@ import numpy as np
 from pyqref import dtypes
 from pyqref._kernels.layout import PART
 from pyqref._kernels.parts import parts
+from pyqref._typing import Tensor
 from pyqref.nn import functional as F
 from pyqref.nn import modules
 from pyqref.nn.conversion_checks import require_members, sizes_of
@@ -216,7 +217,7 @@ class RNNBase(Module):
         becomes bytes; if it cannot, what the first one gives is kept aside.
         """
         directions, size = 2 if self.bidirectional else 1, self.hidden_size
-        weights = [
+        weights: list[Any] = [
             self._all_weight_values[layer * directions + direction].param
             for direction in range(directions)
         ]
@@ -277,7 +278,7 @@ class RNNBase(Module):
         return np.array(given._array, order="C")
 
     @classmethod
-    def from_float(cls: Any, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls: Any, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
         """The dynamic layer of a float layer with a ``qconfig``.
 
         Every weight matrix gets an observer of its own. A qconfig of None stands for
@@ -356,7 +357,7 @@ class LSTM(RNNBase):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("LSTM", *args, **kwargs)
 
-    def forward(self, input: Any, hx: Any = None) -> tuple[Any, tuple[Any, Any]]:
+    def forward(self, input: Tensor, hx: Any = None) -> tuple[Any, tuple[Any, Any]]:
         """Outputs of the last layer, and the final hidden and cell states."""
         output, finals = self._run(input, pair_of_states(hx), ("hidden[0]", "hidden[1]"))
         return output, (finals[0], finals[1])

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pyqref import dtypes
+from pyqref._typing import AnyModule, Dtype, Tensor
 from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.modules import GRUCell as FloatGRUCell
 from pyqref.nn.modules import LSTMCell as FloatLSTMCell
@@ -159,7 +160,7 @@ class RNNCellBase(Module):
         )
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Any:
         """The dynamic cell of a float cell with a ``qconfig`` (None: the default one)."""
         require_type(cls, mod, (cls._FLOAT_MODULE,))
         method = weight_observer_method(cls, mod)
@@ -222,11 +223,11 @@ class LSTMCell(RNNCellBase):
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatLSTMCell
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, dtype: Any = dtypes.qint8
+        self, input_size: int, hidden_size: int, bias: bool = True, dtype: Dtype = dtypes.qint8
     ) -> None:
         super().__init__(input_size, hidden_size, bias, num_chunks=4, dtype=dtype)
 
-    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+    def forward(self, input: Tensor, hx: Any = None) -> tuple[Any, Any]:
         """Hidden and cell state after one step."""
         self._check_input(input)
         hidden, cell = pair_of_states(hx) or (None, None)
@@ -259,11 +260,11 @@ class GRUCell(RNNCellBase):
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatGRUCell
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, dtype: Any = dtypes.qint8
+        self, input_size: int, hidden_size: int, bias: bool = True, dtype: Dtype = dtypes.qint8
     ) -> None:
         super().__init__(input_size, hidden_size, bias, num_chunks=3, dtype=dtype)
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Hidden state after one step."""
         self._check_input(input)
         hidden = self._state(hx, input, "hx")
@@ -308,7 +309,7 @@ class RNNCell(RNNCellBase):
         hidden_size: int,
         bias: bool = True,
         nonlinearity: str = "tanh",
-        dtype: Any = dtypes.qint8,
+        dtype: Dtype = dtypes.qint8,
     ) -> None:
         word(nonlinearity, "nonlinearity", ("tanh", "relu"))
         super().__init__(input_size, hidden_size, bias, num_chunks=1, dtype=dtype)
@@ -319,7 +320,7 @@ class RNNCell(RNNCellBase):
         text = super().extra_repr()
         return text if self.nonlinearity == "tanh" else f"{text}, nonlinearity=relu"
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Hidden state after one step."""
         self._check_input(input)
         hidden = self._state(hx, input, "hx")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyqref import dtypes
+from pyqref._typing import AnyModule, Tensor
 from pyqref.backends import quantized as settings
 from pyqref.nn.quantized.modules.utils import quantize_weight
 from pyqref.numerics.qparams import choose_qparams
@@ -14,7 +15,7 @@ from pyqref.tensor.quantized import quantize_per_tensor
 __all__ = ["dynamic_weight", "weight_observer_method"]
 
 
-def weight_observer_method(cls: type, mod: Any) -> Callable[[], Any] | None:
+def weight_observer_method(cls: type, mod: AnyModule) -> Callable[[], Any] | None:
     """What makes an observer for a weight of ``mod``; None stands for the default.
 
     Raises
@@ -39,7 +40,7 @@ def weight_observer_method(cls: type, mod: Any) -> Callable[[], Any] | None:
     return method
 
 
-def dynamic_weight(weight: Any, method: Callable[[], Any] | None) -> Any:
+def dynamic_weight(weight: Tensor, method: Callable[[], Any] | None) -> Tensor:
     """The qint8 weight that an observer chooses, or the float one if it is to be float16.
 
     Without an observer the weight is quantized as ``default_weight_observer`` would:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from pyqref._typing import Device, Dtype, Ints, Self, Tensor
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.layer_options import convolution_options
@@ -27,7 +28,7 @@ class _Convolution(ReferenceQuantizedModule):
     _FLOAT: ClassVar[Any]
 
     @classmethod
-    def from_float(cls, float_conv: Any, weight_qparams: Mapping[str, Any]) -> Any:
+    def from_float(cls, float_conv: Any, weight_qparams: Mapping[str, Any]) -> Self:
         """The reference layer of a float layer, whose parameters it shares."""
         require_members(
             cls, "from_float", float_conv, "kernel_size", "transposed", "weight", "bias"
@@ -41,15 +42,15 @@ class _ConvNd(_Convolution):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        padding: Ints = 0,
+        dilation: Ints = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         weight_qparams: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(
@@ -67,7 +68,7 @@ class _ConvNd(_Convolution):
         )
         self._init_weight_qparams("weight", weight_qparams)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """``x`` convolved with the rounded weight, plus bias."""
         return self._FLOAT.forward(self._float_twin(), x)
 
@@ -77,16 +78,16 @@ class _ConvTransposeNd(_Convolution):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        padding: Ints = 0,
+        output_padding: Ints = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation: Any = 1,
+        dilation: Ints = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         weight_qparams: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(
@@ -105,7 +106,7 @@ class _ConvTransposeNd(_Convolution):
         )
         self._init_weight_qparams("weight", weight_qparams)
 
-    def forward(self, x: Any, output_size: Any = None) -> Any:
+    def forward(self, x: Tensor, output_size: Any = None) -> Tensor:
         """The transposed convolution with the rounded weight, plus bias."""
         return self._FLOAT.forward(self._float_twin(), x, output_size)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref._typing import AnyModule, Device, Dtype, Module, Tensor
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.modules import Linear as FloatLinear
 
@@ -62,19 +63,19 @@ class Linear(ReferenceQuantizedModule, FloatLinear):
         in_features: int,
         out_features: int,
         bias_: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         weight_qparams: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(in_features, out_features, bias_, device, dtype)
         self._init_weight_qparams("weight", weight_qparams)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Any:
         """``x`` times the rounded weight, plus bias."""
         return FloatLinear.forward(self._float_twin(), x)
 
     @classmethod
-    def from_float(cls, float_linear: Any, weight_qparams: Mapping[str, Any]) -> Any:
+    def from_float(cls, float_linear: AnyModule, weight_qparams: Mapping[str, Any]) -> Module:
         """The reference layer of a float layer, whose parameters it shares."""
         require_members(
             cls, "from_float", float_linear, "in_features", "out_features", "weight", "bias"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from pyqref._typing import Module, Tensor
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.layer_options import recurrent_options
@@ -22,7 +23,7 @@ class _Layers(ReferenceQuantizedModule):
 
     def __init__(
         self,
-        *args: Any,
+        *args: int,
         weight_qparams_dict: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
@@ -32,7 +33,7 @@ class _Layers(ReferenceQuantizedModule):
     def _weights(self) -> tuple[str, ...]:
         return tuple(name for name in self._parameters if name.startswith("weight_"))
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
+    def forward(self, input: Tensor, hx: Any = None) -> Any:
         """Outputs and final states, with rounded weights."""
         return self._FLOAT.forward(self._float_twin(), input, hx)
 
@@ -62,7 +63,7 @@ class _Layers(ReferenceQuantizedModule):
         ]
 
     @classmethod
-    def from_float(cls, mod: Any, weight_qparams_dict: Mapping[str, Any]) -> Any:
+    def from_float(cls, mod: Module, weight_qparams_dict: Mapping[str, Any]) -> Any:
         """The reference layer of a float layer, whose parameters it shares."""
         require_members(cls, "from_float", mod, "input_size", "num_layers", "bidirectional")
         layer = cls(**recurrent_options(mod), weight_qparams_dict=weight_qparams_dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from pyqref._typing import Device, Dtype, Module, Tensor
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 
@@ -22,7 +23,7 @@ class _Cell(ReferenceQuantizedModule):
     def _weights(self) -> tuple[str, ...]:
         return ("weight_ih", "weight_hh")
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
+    def forward(self, input: Tensor, hx: Any = None) -> Any:
         """The states after one step with rounded weights."""
         return self._FLOAT.forward(self._float_twin(), input, hx)
 
@@ -55,7 +56,7 @@ class _Cell(ReferenceQuantizedModule):
     @classmethod
     def from_float(
         cls,
-        mod: Any,
+        mod: Module,
         weight_qparams_dict: Mapping[str, Any],
         use_precomputed_fake_quant: bool = False,
     ) -> Any:
@@ -115,8 +116,8 @@ class RNNCell(_Cell, nn.RNNCell):
         hidden_size: int,
         bias: bool = True,
         nonlinearity: str = "tanh",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         weight_qparams_dict: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, nonlinearity, device, dtype)
@@ -153,8 +154,8 @@ class LSTMCell(_Cell, nn.LSTMCell):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         weight_qparams_dict: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, device, dtype)
@@ -191,8 +192,8 @@ class GRUCell(_Cell, nn.GRUCell):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         weight_qparams_dict: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, device, dtype)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref._typing import Device, Dtype, Module, Self, Tensor
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.layer_options import embedding_options
 from pyqref.nn.modules import Embedding as FloatEmbedding
@@ -56,9 +57,9 @@ class Embedding(ReferenceQuantizedModule, FloatEmbedding):
         norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
-        _weight: Any = None,
-        device: Any = None,
-        dtype: Any = None,
+        _weight: Tensor | None = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         weight_qparams: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(
@@ -75,12 +76,12 @@ class Embedding(ReferenceQuantizedModule, FloatEmbedding):
         )
         self._init_weight_qparams("weight", weight_qparams)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The rounded rows ``input``."""
         return FloatEmbedding.forward(self._float_twin(), input)
 
     @classmethod
-    def from_float(cls, mod: Any, weight_qparams: Mapping[str, Any]) -> Any:
+    def from_float(cls, mod: Module, weight_qparams: Mapping[str, Any]) -> Self:
         """The reference layer of a float table, which it shares."""
         require_members(cls, "from_float", mod, "num_embeddings", "padding_idx", "weight")
         layer = cls(**embedding_options(mod), weight_qparams=weight_qparams)
@@ -130,11 +131,11 @@ class EmbeddingBag(ReferenceQuantizedModule, FloatEmbeddingBag):
         scale_grad_by_freq: bool = False,
         mode: str = "mean",
         sparse: bool = False,
-        _weight: Any = None,
+        _weight: Tensor | None = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         weight_qparams: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(
@@ -157,7 +158,7 @@ class EmbeddingBag(ReferenceQuantizedModule, FloatEmbeddingBag):
         # The name that torch prints.
         return "QuantizedEmbedding(Reference)"
 
-    def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
+    def forward(self, input: Tensor, offsets: Any = None, per_sample_weights: Any = None) -> Tensor:
         """The reduced bags of rounded rows."""
         twin = self._float_twin()
         return FloatEmbeddingBag.forward(twin, input, offsets, per_sample_weights)
@@ -165,10 +166,10 @@ class EmbeddingBag(ReferenceQuantizedModule, FloatEmbeddingBag):
     @classmethod
     def from_float(
         cls,
-        mod: Any,
+        mod: Module,
         weight_qparams: Mapping[str, Any],
         use_precomputed_fake_quant: bool = False,
-    ) -> Any:
+    ) -> Self:
         """The reference layer of a float table, which it shares."""
         require_members(cls, "from_float", mod, "num_embeddings", "mode", "weight")
         layer = cls(**embedding_options(mod), weight_qparams=weight_qparams)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import Tensor
 from pyqref.backends import quantized as settings
 from pyqref.nn.loaded_grid import integers_of, require_loaded_grid
 from pyqref.nn.modules import Module
@@ -153,11 +154,11 @@ class ReferenceQuantizedModule(Module):
             self._parameters[name] = parameter
         return self.train(source.training)
 
-    def get_weight(self) -> Any:
+    def get_weight(self) -> Tensor:
         """The weight rounded to its grid, in float: what the layer computes with."""
         return self._rounded("weight")
 
-    def get_quantized_weight(self) -> Any:
+    def get_quantized_weight(self) -> Tensor:
         """The weight as a quantized tensor."""
         return self._quantized("weight")
 
@@ -249,12 +250,12 @@ def _as_buffer(value: Any, dtype: dtypes.dtype, name: str) -> Any:
 
 def on_grid(
     weight: Any,
-    scheme: Any,
+    scheme: object,
     dtype: Any,
     scale: Any = None,
     zero_point: Any = None,
     axis: Any = None,
-) -> Any:
+) -> Tensor:
     """A float weight on a grid: quantized, or float16, or as it is for any other dtype.
 
     Parameters

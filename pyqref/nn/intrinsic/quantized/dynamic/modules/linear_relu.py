@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pyqref import dtypes
+from pyqref._typing import Dtype, Tensor
 from pyqref.nn.intrinsic.modules.fused_linear import LinearReLU as FloatLinearReLU
 from pyqref.nn.modules import Module
 from pyqref.nn.quantized.dynamic.modules.linear import Linear as DynamicLinear
@@ -37,14 +38,14 @@ class LinearReLU(DynamicLinear):
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinearReLU,)
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, dtype: Any = dtypes.qint8
+        self, in_features: int, out_features: int, bias: bool = True, dtype: Dtype = dtypes.qint8
     ) -> None:
         super().__init__(in_features, out_features, bias, dtype)
 
     def _get_name(self) -> str:
         return "DynamicQuantizedLinearReLU"
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The float output, not below zero."""
         require_float_input(self, x)
         packed = self._packed_params._packed_params
