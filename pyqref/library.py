@@ -176,7 +176,7 @@ def custom_op(
     schema: str | None = None,
     tags: object = None,
 ) -> Callable[..., Any]:
-    """As :func:`register`, under the name that ``torch.library`` has for it.
+    """Name of :func:`register` in ``torch.library``.
 
     Parameters
     ----------

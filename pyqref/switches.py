@@ -216,7 +216,7 @@ def get_default_device() -> device_:
 
 
 def set_default_tensor_type(t: str) -> None:
-    """As :func:`~pyqref.set_default_dtype`, by the name of a type of tensors.
+    """Set the default dtype by the name of a type of tensors.
 
     Examples
     --------

@@ -319,7 +319,7 @@ def groups_of(kinds: Sequence[str], patterns: Sequence[tuple[str, ...]] = PATTER
 
 
 def as_text(function: Callable[..., Any], kinds: list[str]) -> Any:
-    """What a fuser gave, in one form."""
+    """Return the result of a fuser as text, in one form."""
     groups = function(kinds)
     return groups if isinstance(groups, str) else str([[int(i) for i in each] for each in groups])
 

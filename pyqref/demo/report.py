@@ -36,7 +36,7 @@ def write_numbers(findings: Findings, folder: Path) -> None:
 
 
 def finite(value: object) -> Any:
-    """The same nested value with None for infinities and not-a-number."""
+    """Return the nested value with None for infinities and not-a-number."""
     if isinstance(value, dict):
         return {key: finite(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -68,7 +68,7 @@ def html(findings: Findings) -> str:
 
 
 def tied(text: str) -> str:
-    """The same text with a number and its unit kept on one line."""
+    """Return the text with each number and its unit kept on one line."""
     for unit in ("%", "dB", "µs", "bits"):
         text = text.replace(f" {unit}", f"\u00a0{unit}")
     return text
@@ -162,7 +162,7 @@ def definitions(entries: list[tuple[str, str]]) -> str:
 
 
 def environment(entries: dict[str, str]) -> str:
-    """What the numbers depend on."""
+    """Return the environment on which the numbers depend."""
     rows = "".join(
         f'<tr><th scope="row">{escape(label)}</th><td>{escape(value)}</td></tr>'
         for label, value in entries.items()

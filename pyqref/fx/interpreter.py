@@ -157,7 +157,7 @@ class Interpreter:
     def call_function(
         self, target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Tensor:
-        """What a function returns."""
+        """Return the result of a function."""
         return target(*args, **kwargs)
 
     def call_method(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -166,7 +166,7 @@ class Interpreter:
         return getattr(own, target)(*others, **kwargs)
 
     def call_module(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """What a submodule returns."""
+        """Return the result of a submodule."""
         return self.fetch_attr(target)(*args, **kwargs)
 
     def output(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -76,5 +76,5 @@ def _at(module: Any, path: str) -> Any:
 
 
 def reaches(module: Module, path: str) -> bool:
-    """Whether a module has something at a path."""
+    """Return True if a module has an attribute at a path."""
     return _at(module, path) is not _NOTHING

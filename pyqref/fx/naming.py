@@ -72,7 +72,7 @@ def snake_case(name: str) -> str:
 
 
 def node_name(target: object) -> str:
-    """What a node is called after, before numbers are added."""
+    """Return the name of a node before numbers are added."""
     name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
     if len(name) > 4 and name.startswith("__") and name.endswith("__"):
         name = name[2:-2]

@@ -20,7 +20,7 @@ _WITH_BIAS = tuple(f"{kind}PackedParamsBase" for kind in ("Linear", "Conv1d", "C
 
 
 def is_torch(value: object, name: str) -> bool:
-    """Whether ``value`` is an instance of the class ``torch.<name>``.
+    """Return True if ``value`` is an instance of the class ``torch.<name>``.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def named_constant(value: object) -> Any:
 
 
 def to_value(value: object) -> Any:
-    """The same value, with its own memory, as this package has it.
+    """Return the value as an object of pyqref, with its own memory.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def to_value(value: object) -> Any:
 
 
 def is_wider(value: Any) -> bool:
-    """Whether a tensor of ``torch`` becomes one of float32, which holds its numbers exactly."""
+    """Return True if a torch tensor becomes one of float32, which holds its numbers exactly."""
     return str(value.dtype).startswith(_NARROW)
 
 

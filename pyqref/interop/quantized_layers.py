@@ -41,7 +41,7 @@ _SETTINGS = (
 
 
 def holds_its_state(source: object) -> bool:
-    """Whether a quantized layer of ``torch`` is taken over whole, by its state dict."""
+    """Return True if a quantized layer of ``torch`` is taken over by its whole state dict."""
     cls = type(source)
     whole = cls.__module__.startswith(_LEAVES) and cls.__name__ not in _TREES
     return whole and not (cls.__name__ == "LSTM" and "dynamic" not in cls.__module__)
@@ -129,7 +129,7 @@ def _observer(twin: Any, source: Any) -> Any:
 
 
 def _observer_arguments(twin: type, source: Any) -> dict[str, Any]:
-    """What an observer was made with."""
+    """Return the arguments with which an observer was made."""
     known: dict[str, Any] = {"dtype": to_value(source.dtype)}
     for name, number in (("eps", float), ("scale", float), ("zero_point", int)):
         if getattr(source, name, None) is not None:

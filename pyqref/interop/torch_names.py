@@ -1,4 +1,4 @@
-"""What stands here for a module, class or function of ``torch``: whatever has the same name."""
+"""Counterparts of modules, classes and functions of ``torch``, found by their names."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def absent(name: str) -> type[Any]:
 
 
 def is_absent(value: object) -> bool:
-    """Whether a value is such a stand-in."""
+    """Return True if a value is a stand-in for a missing name."""
     return isinstance(value, Absent)
 
 

@@ -39,7 +39,7 @@ def root_of(value: object) -> str:
 
 @functools.cache
 def _uses_torch(root: str) -> bool:
-    """Whether a package has ``torch`` among its globals somewhere."""
+    """Return True if ``torch`` is among the globals of a package."""
     if (root in sys.stdlib_module_names and root != "__main__") or root in ("numpy", "pyqref"):
         return False
     torch = sys.modules.get("torch")
@@ -56,7 +56,7 @@ def _uses_torch(root: str) -> bool:
 
 
 def is_users(value: object) -> bool:
-    """Whether a class or function stands in code that is written for ``torch``."""
+    """Return True if a class or function is defined in code that is written for ``torch``."""
     root = root_of(value)
     return root != "torch" and _uses_torch(root)
 
@@ -104,7 +104,7 @@ class _Module(ModuleType):
 
 
 class Translation:
-    """What became of each object; the same object each time it is met.
+    """Translations of objects; each object has one translation.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class Translation:
         self.known: dict[int, tuple[Any, Any]] = {}
 
     def value(self, value: object) -> Any:
-        """The same object for this package; itself, if it has nothing to do with ``torch``."""
+        """Return the pyqref form of an object, or itself if it does not concern ``torch``."""
         if isinstance(value, _PLAIN):
             return value
         if id(value) in self.known:
@@ -225,7 +225,7 @@ class Translation:
         return found
 
     def _foreign(self, cell: CellType) -> bool:
-        """Whether a function of another package holds one of the user, as a decorator does."""
+        """Return True if a function of another package holds one of the user, as decorators do."""
         try:
             content = cell.cell_contents
         except ValueError:
@@ -320,7 +320,7 @@ class Translation:
 
 
 def is_torch_owner(owner: object) -> bool:
-    """Whether a builtin is bound to a class or module of ``torch``."""
+    """Return True if a builtin is bound to a class or module of ``torch``."""
     name = (
         owner.__name__
         if isinstance(owner, ModuleType)
@@ -345,7 +345,7 @@ def _in_context(translation: Translation, function: FunctionType, inner: Any) ->
 
 
 def _is_wrapped(function: FunctionType) -> bool:
-    """Whether ``torch.fx.wrap`` was called for a function."""
+    """Return True if ``torch.fx.wrap`` was called for a function."""
     tracing = sys.modules.get("torch.fx._symbolic_trace")
     wrapped: Any = getattr(tracing, "_wrapped_fns_to_patch", {})
     return (id(function.__globals__), function.__name__) in wrapped

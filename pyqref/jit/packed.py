@@ -20,7 +20,7 @@ __all__ = ["describe_packed", "packed_from"]
 
 
 def describe_packed(packed: object) -> dict[str, Any] | None:
-    """What a packed weight is made of; None if it is none."""
+    """Return the parts of a packed weight, or None for other objects."""
     if isinstance(packed, PackedProjections):
         return {
             "kind": "projections",

@@ -167,7 +167,7 @@ def trace(
 
 
 def trace_module(mod: Module, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> Module:
-    """As :func:`trace`, after a run of each method on its example.
+    """Trace like :func:`trace`, after a run of each method on its example.
 
     Parameters
     ----------

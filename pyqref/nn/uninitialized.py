@@ -14,7 +14,7 @@ __all__ = ["UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
 
 def is_lazy(param: Tensor) -> bool:
-    """Whether a parameter or buffer has no shape yet."""
+    """Return True if a parameter or buffer has no shape yet."""
     return isinstance(param, UninitializedTensorMixin)
 
 

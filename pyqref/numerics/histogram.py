@@ -107,7 +107,7 @@ def bin_range(low: float, high: float) -> tuple[Any, Any]:
 
 
 def fits_float32(first: Number, last: Number, bins: int) -> bool:
-    """Whether no product of ``eq-histogram-bin`` overflows float32."""
+    """Return True if no product of ``eq-histogram-bin`` overflows float32."""
     return (float(last) - float(first)) * bins < FLOAT32_MAX
 
 

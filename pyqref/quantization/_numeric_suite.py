@@ -117,7 +117,7 @@ class ShadowLogger(Logger):
         self.stats["quantized"] = []
 
     def forward(self, x: Tensor, y: Tensor | None = None) -> Any:
-        """Of a quantized output and a float one, nothing; of tuples the first is remembered."""
+        """Record a quantized and a float output, of tuples the first element; return nothing."""
         if y is None:
             return None
         self.stats["quantized"].append(_detached(_first(x)))
@@ -156,7 +156,7 @@ class Shadow(Module):
         self.logger = logger_cls()
 
     def forward(self, *x: Tensor) -> Tensor:
-        """What the quantized module gives; the float one gets the dequantized input."""
+        """Return the output of the quantized module; the float one gets the dequantized input."""
         return self._log(lambda module, inputs: module(*inputs), x)
 
     def _log(self, call: Callable[[Any, Any], Any], x: tuple[Any, ...]) -> Any:
@@ -166,27 +166,27 @@ class Shadow(Module):
         return output
 
     def add(self, x: Any, y: Any) -> Any:
-        """As :meth:`forward`, of ``add`` of a ``QFunctional``."""
+        """Shadow ``add`` of a ``QFunctional``, like :meth:`forward`."""
         return self._log(lambda module, inputs: module.add(*inputs), (x, y))
 
     def add_scalar(self, x: Tensor, y: float) -> Any:
-        """As :meth:`forward`, of ``add_scalar``."""
+        """Shadow ``add_scalar``, like :meth:`forward`."""
         return self._log(lambda module, inputs: module.add_scalar(*inputs), (x, y))
 
     def mul(self, x: Tensor, y: Tensor) -> Any:
-        """As :meth:`forward`, of ``mul``."""
+        """Shadow ``mul``, like :meth:`forward`."""
         return self._log(lambda module, inputs: module.mul(*inputs), (x, y))
 
     def mul_scalar(self, x: Tensor, y: float) -> Any:
-        """As :meth:`forward`, of ``mul_scalar``."""
+        """Shadow ``mul_scalar``, like :meth:`forward`."""
         return self._log(lambda module, inputs: module.mul_scalar(*inputs), (x, y))
 
     def cat(self, x: Tensor, dim: int = 0) -> Any:
-        """As :meth:`forward`, of ``cat``."""
+        """Shadow ``cat``, like :meth:`forward`."""
         return self._log(lambda module, inputs: module.cat(list(inputs), dim), tuple(x))
 
     def add_relu(self, x: Tensor, y: Tensor) -> Any:
-        """As :meth:`forward`, of ``add_relu``."""
+        """Shadow ``add_relu``, like :meth:`forward`."""
         return self._log(lambda module, inputs: module.add_relu(*inputs), (x, y))
 
 
@@ -197,7 +197,7 @@ def _dequantized(value: Any) -> Any:
 
 
 def get_logger_dict(mod: Module, prefix: str = "") -> dict[str, dict[str, Any]]:
-    """What the loggers of a model remember, by ``"path.stats"``.
+    """Return the records of the loggers of a model, by ``"path.stats"``.
 
     Parameters
     ----------

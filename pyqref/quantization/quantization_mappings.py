@@ -337,7 +337,7 @@ def get_static_quant_module_class(
     additional_static_quant_mapping: Mapping[Any, Any] | None = None,
     is_reference: bool = False,
 ) -> type[Any]:
-    """What a type becomes by static quantization.
+    """Return the class that a type becomes by static quantization.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ def get_dynamic_quant_module_class(
     float_module_class: type[Any],
     additional_dynamic_quant_mapping: Mapping[Any, Any] | None = None,
 ) -> type[Any]:
-    """What a type becomes by dynamic quantization.
+    """Return the class that a type becomes by dynamic quantization.
 
     Raises
     ------

@@ -106,7 +106,7 @@ class _Finder(importlib.abc.MetaPathFinder):
     def find_distributions(
         self, context: object = None
     ) -> Iterable[importlib.metadata.Distribution]:
-        """What ``importlib.metadata`` asks for."""
+        """Return distributions for ``importlib.metadata``."""
         if getattr(context, "name", None) == TORCH:
             yield _Distribution()
 
@@ -144,7 +144,7 @@ def _no_module(fullname: str) -> str:
 
 
 def _is_a_question() -> bool:
-    """Whether a finder is called by ``importlib.util.find_spec``, which expects no error.
+    """Return True if a finder is called by ``importlib.util.find_spec``, which expects no error.
 
     Libraries ask so whether a package is there; an import that fails tells what to do instead.
     """
@@ -162,7 +162,7 @@ def _is_a_question() -> bool:
 
 
 class _State:
-    """What the alias changed, to be put back."""
+    """State that the alias changed and will restore."""
 
     finder: _Finder | None = None
     neighbours = _Neighbours()
@@ -170,7 +170,7 @@ class _State:
 
 
 def is_installed() -> bool:
-    """Whether ``torch`` is pyqref in this process.
+    """Return True if ``torch`` is pyqref in this process.
 
     Examples
     --------

@@ -130,7 +130,7 @@ def repeat(input: Tensor, *repeats: Ints) -> Tensor:
 
 
 def tile(input: Tensor, *dims: Ints) -> Tensor:
-    """As :func:`repeat`; missing leading counts are 1.
+    """Repeat like :func:`repeat`; missing leading counts are 1.
 
     Examples
     --------

@@ -217,7 +217,7 @@ def numpy(input: Tensor, *, force: bool = False) -> Array:
 
 
 def as_array(input: Tensor, dtype: Any = None, copy: bool | None = None) -> Array:
-    """What ``numpy.asarray(tensor)`` gives."""
+    """Return the result of ``numpy.asarray(tensor)``."""
     array = numpy(input)
     if dtype is not None and array.dtype != dtype:
         return array.astype(dtype)

@@ -72,7 +72,7 @@ def ones_like(input: Tensor, **options: Any) -> Tensor:
 
 
 def empty_like(input: Any, **options: Any) -> Tensor:
-    """As :func:`zeros_like`; a quantized tensor keeps its quantizer.
+    """Return zeros like :func:`zeros_like`; a quantized tensor keeps its quantizer.
 
     Examples
     --------

@@ -87,7 +87,7 @@ class Description(TensorBase):
 
     @property
     def data(self) -> Tensor:
-        """The same memory, outside the graph and with a version count of its own."""
+        """Tensor with the same memory, outside the graph and with its own version count."""
         alias = self._alias()
         alias._version = [0]
         return alias

@@ -18,7 +18,7 @@ __all__ = [
 
 
 def is_torch_tensor(value: object) -> bool:
-    """Whether it is a tensor of torch, which is not imported for that.
+    """Return True if it is a tensor of torch; does not import torch.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def is_torch_tensor(value: object) -> bool:
 
 
 def comes_from_torch(value: object) -> bool:
-    """Whether it is an object of torch, such as a packed weight, or a list or tuple that holds one.
+    """Return True if it is an object of torch, or a list or tuple that holds one.
 
     Examples
     --------

@@ -107,7 +107,7 @@ def backward(
 
 
 def detach(input: Tensor) -> Tensor:
-    """The same memory, outside the graph."""
+    """Return a tensor with the same memory, outside the graph."""
     return input._alias()
 
 

@@ -288,7 +288,7 @@ def index_put(
     values: TensorOrNumber,
     accumulate: bool = False,
 ) -> Tensor:
-    """As :func:`index_put_`, on a copy.
+    """Return a copy changed by :func:`index_put_`.
 
     Examples
     --------

@@ -21,7 +21,7 @@ __all__ = ["apply_", "change", "in_place"]
 
 
 def in_place(function: Function, elementwise: bool = False, reads_first: bool = False) -> Function:
-    """The same function, which stores its result in its first argument and returns that.
+    """Return a form of the function that stores its result in its first argument.
 
     The result must have the shape of the first argument, and a type that fits it.
 

@@ -40,7 +40,7 @@ def _is_order(memory_format: Any) -> bool:
 
 
 def is_contiguous(input: Tensor, memory_format: MemoryFormat = contiguous_format) -> bool:
-    """Whether the elements lie in memory in the order of ``memory_format``."""
+    """Return True if the elements lie in memory in the order of ``memory_format``."""
     if _is_order(memory_format):
         if len(_ORDER[memory_format]) != input.ndim:
             return False

@@ -151,7 +151,7 @@ def bitwise_not(input: Tensor) -> Tensor:
 
 
 def logical_and(input: Tensor, other: TensorOrNumber) -> Tensor:
-    """Whether both are non-zero.
+    """True where both elements are non-zero.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def logical_and(input: Tensor, other: TensorOrNumber) -> Tensor:
 
 
 def logical_or(input: Tensor, other: TensorOrNumber) -> Tensor:
-    """Whether at least one is non-zero.
+    """True where at least one element is non-zero.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def logical_or(input: Tensor, other: TensorOrNumber) -> Tensor:
 
 
 def logical_xor(input: Tensor, other: TensorOrNumber) -> Tensor:
-    """Whether exactly one is non-zero.
+    """True where exactly one element is non-zero.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def logical_xor(input: Tensor, other: TensorOrNumber) -> Tensor:
 
 
 def logical_not(input: Tensor) -> Tensor:
-    """Whether zero.
+    """True where an element is zero.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def _checked_index(name: str, index: Any, length: int) -> Any:
 
 
 def _also_of_one_number(function: Function) -> Function:
-    """The same function, which takes a tensor without axes as one of one element."""
+    """Let the function take a tensor without axes as a tensor of one element."""
 
     @functools.wraps(function)
     def run(input: Any, dim: int, *args: Any, **kwargs: Any) -> Any:

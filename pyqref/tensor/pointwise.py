@@ -262,7 +262,7 @@ def _sign(x: Any) -> Any:
 
 
 def isnan(input: Tensor) -> Tensor:
-    """Whether nan.
+    """True where an element is nan.
 
     Examples
     --------
@@ -277,7 +277,7 @@ def isnan(input: Tensor) -> Tensor:
 
 
 def isinf(input: Tensor) -> Tensor:
-    """Whether infinite, of either sign.
+    """True where an element is infinite, of either sign.
 
     Examples
     --------
@@ -292,7 +292,7 @@ def isinf(input: Tensor) -> Tensor:
 
 
 def isfinite(input: Tensor) -> Tensor:
-    """Whether neither nan nor infinite.
+    """True where an element is neither nan nor infinite.
 
     Examples
     --------

@@ -38,7 +38,7 @@ __all__ = [
 
 
 def is_tensor(obj: TensorOrNumber | Sequence[float]) -> bool:
-    """Whether ``obj`` is a tensor.
+    """Return True if ``obj`` is a tensor.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def numel(input: Tensor) -> int:
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Whether the dtype is a floating point type.
+    """Return True if the dtype is a floating point type.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def is_complex(input: Tensor) -> bool:
 
 
 def is_signed(input: Tensor) -> bool:
-    """Whether the dtype has negative numbers.
+    """Return True if the dtype has negative numbers.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def is_signed(input: Tensor) -> bool:
 
 
 def is_same_size(input: Tensor, other: object) -> bool:
-    """Whether the shapes are equal.
+    """Return True if the shapes are equal.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def is_same_size(input: Tensor, other: object) -> bool:
 
 
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the only element is not zero.
+    """Return True if the only element is not zero.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def is_nonzero(input: Tensor) -> bool:
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether operations are not recorded (``inference_mode`` is ``no_grad`` here).
+    """Return True if operations are not recorded (``inference_mode`` is ``no_grad`` here).
 
     Examples
     --------
@@ -179,7 +179,7 @@ def typename(obj: Any) -> str:
 
 @explains_errors
 def can_cast(from_: dtype_, to: dtype_) -> bool:
-    """Whether a result of one dtype may be stored in place in a tensor of another.
+    """Return True if a result of one dtype may be stored in place in a tensor of another.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def promote_types(type1: dtype_, type2: dtype_) -> dtype_:
 
 
 def isposinf(input: Tensor) -> Tensor:
-    """Whether positive infinity.
+    """True where an element is positive infinity.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def isposinf(input: Tensor) -> Tensor:
 
 
 def isneginf(input: Tensor) -> Tensor:
-    """Whether negative infinity.
+    """True where an element is negative infinity.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def isreal(input: Tensor) -> Tensor:
 
 
 def signbit(input: Tensor) -> Tensor:
-    """Whether the sign is minus, also of -0.0.
+    """True where the sign is minus, also for -0.0.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def signbit(input: Tensor) -> Tensor:
 
 @explains_errors
 def isin(elements: Tensor, test_elements: Tensor, *, invert: bool = False) -> Tensor:
-    """Whether each element is one of ``test_elements``.
+    """True where an element is one of ``test_elements``.
 
     Examples
     --------

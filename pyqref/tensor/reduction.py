@@ -226,7 +226,7 @@ def _logical(function: Any, input: Any, dim: Any, keepdim: bool) -> Any:
 
 
 def all(input: Tensor, dim: Ints | None = None, keepdim: bool = False) -> Tensor:
-    """Whether every element is non-zero.
+    """Return True if every element is non-zero.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def all(input: Tensor, dim: Ints | None = None, keepdim: bool = False) -> Tensor
 
 
 def any(input: Tensor, dim: Ints | None = None, keepdim: bool = False) -> Tensor:
-    """Whether some element is non-zero.
+    """Return True if some element is non-zero.
 
     Examples
     --------

@@ -64,7 +64,7 @@ def pad(
 def _pairs(
     shape: tuple[int, ...], pad: tuple[int, ...], mode: str, itemsize: int
 ) -> tuple[tuple[int, int], ...]:
-    """What to add before and after each of the last axes, checked; kept for the next call."""
+    """Return the checked padding before and after each of the last axes; cache it."""
     if len(pad) % 2 != 0:
         raise RuntimeError(f"Padding length must be divisible by 2, got {list(pad)}")
     if len(pad) // 2 > len(shape):

@@ -91,7 +91,7 @@ class Members:
         self._modules[name] = self._announce("module", name, module)
 
     def register_module(self, name: str, module: Module | None) -> None:
-        """The same as :meth:`add_module`."""
+        """Alias of :meth:`add_module`."""
         self.add_module(name, module)
 
     def _check_name(self, kind: str, name: Any, registry: dict[str, Any]) -> None:

@@ -64,5 +64,5 @@ class DataParallel(Module):
         self.output_device = output_device
 
     def forward(self, *inputs: Tensor, **kwargs: Any) -> Tensor:
-        """What the module gives."""
+        """Return the output of the module."""
         return self.module(*inputs, **kwargs)

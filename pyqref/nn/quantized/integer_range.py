@@ -83,7 +83,7 @@ def range_entries(observer: Module) -> dict[str, int]:
 
 
 def keeps_range(observer: AnyModule) -> bool:
-    """Whether a step that only quantizes clamps to the range of an observer of activations.
+    """Return True if a step that only quantizes clamps to the range of its observer.
 
     It does where the range :func:`is_narrow`; under the conventions of torch it never does.
     """
@@ -91,7 +91,7 @@ def keeps_range(observer: AnyModule) -> bool:
 
 
 def is_narrow(observer: AnyModule | None) -> bool:
-    """Whether an observer of activations asks for fewer integers than operations give.
+    """Return True if an observer of activations asks for fewer integers than operations give.
 
     For a fake quantizer any range counts that is neither that of the dtype nor the 7 bits of
     ``reduce_range``: a model was trained in it. An observer only measures, so that a range counts

@@ -286,7 +286,7 @@ def register_parametrization(
 
 
 def is_parametrized(module: AnyModule, tensor_name: str | None = None) -> bool:
-    """Whether a module has a parametrized tensor, or this one.
+    """Return True if a module has a parametrized tensor, or this one.
 
     Examples
     --------

@@ -29,7 +29,7 @@ __all__ = [
 
 
 def conv1d_dynamic(qx: Tensor, packed_weight: PackedConv, reduce_range: bool = False) -> Tensor:
-    """As :func:`conv2d_dynamic`, along one dimension."""
+    """One-dimensional form of :func:`conv2d_dynamic`."""
     return _dynamic("conv1d_dynamic", 1, False, qx, packed_weight, reduce_range)
 
 
@@ -75,28 +75,28 @@ def conv2d_dynamic(qx: Tensor, packed_weight: PackedConv, reduce_range: bool = F
 
 
 def conv3d_dynamic(qx: Tensor, packed_weight: PackedConv, reduce_range: bool = False) -> Tensor:
-    """As :func:`conv2d_dynamic`, along three dimensions."""
+    """Three-dimensional form of :func:`conv2d_dynamic`."""
     return _dynamic("conv3d_dynamic", 3, False, qx, packed_weight, reduce_range)
 
 
 def conv_transpose1d_dynamic(
     qx: Tensor, packed_weight: PackedConvTranspose, reduce_range: bool = False
 ) -> Tensor:
-    """As :func:`conv1d_dynamic`, transposed."""
+    """Transposed form of :func:`conv1d_dynamic`."""
     return _dynamic("conv_transpose1d_dynamic", 1, True, qx, packed_weight, reduce_range)
 
 
 def conv_transpose2d_dynamic(
     qx: Tensor, packed_weight: PackedConvTranspose, reduce_range: bool = False
 ) -> Tensor:
-    """As :func:`conv2d_dynamic`, transposed."""
+    """Transposed form of :func:`conv2d_dynamic`."""
     return _dynamic("conv_transpose2d_dynamic", 2, True, qx, packed_weight, reduce_range)
 
 
 def conv_transpose3d_dynamic(
     qx: Tensor, packed_weight: PackedConvTranspose, reduce_range: bool = False
 ) -> Tensor:
-    """As :func:`conv3d_dynamic`, transposed."""
+    """Transposed form of :func:`conv3d_dynamic`."""
     return _dynamic("conv_transpose3d_dynamic", 3, True, qx, packed_weight, reduce_range)
 
 

@@ -139,7 +139,7 @@ def conv_transpose3d_unpack(packed_weights: PackedConvTranspose) -> tuple[Any, A
 def conv_transpose1d(
     qx: Tensor, packed_weight: PackedConvTranspose, output_scale: float, output_zero_point: int
 ) -> Tensor:
-    """As :func:`conv_transpose2d`, along one dimension.
+    """One-dimensional form of :func:`conv_transpose2d`.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def conv_transpose2d(
 def conv_transpose3d(
     qx: Tensor, packed_weight: PackedConvTranspose, output_scale: float, output_zero_point: int
 ) -> Tensor:
-    """As :func:`conv_transpose2d`, along three dimensions.
+    """Three-dimensional form of :func:`conv_transpose2d`.
 
     Examples
     --------

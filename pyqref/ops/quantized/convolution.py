@@ -161,7 +161,7 @@ def conv3d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
 def conv1d(
     qx: Tensor, packed_weight: PackedConv, output_scale: float, output_zero_point: int
 ) -> Tensor:
-    """As :func:`conv2d`, along one dimension.
+    """One-dimensional form of :func:`conv2d`.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def conv2d_relu(
 def conv3d(
     qx: Tensor, packed_weight: PackedConv, output_scale: float, output_zero_point: int
 ) -> Tensor:
-    """As :func:`conv2d`, along three dimensions.
+    """Three-dimensional form of :func:`conv2d`.
 
     Examples
     --------

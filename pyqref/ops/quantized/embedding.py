@@ -144,7 +144,7 @@ def embedding_byte(
 
 
 def embedding_4bit(weight: PackedEmbedding, indices: Tensor, pruned_weights: bool = False) -> Any:
-    """As :func:`embedding_byte`, of quint4x2: two elements in a byte."""
+    """Form of :func:`embedding_byte` for quint4x2, which has two elements in a byte."""
     return _lookup("quantized.embedding_4bit", 4, weight, indices, pruned_weights)
 
 

@@ -60,7 +60,7 @@ def embedding_bag_byte_prepack(weight: Tensor) -> Tensor:
 def embedding_bag_byte_prepack_with_rowwise_min_max(
     weight: Tensor, rowwise_min_max: Tensor
 ) -> Tensor:
-    """As :func:`embedding_bag_byte_prepack`, over given ranges: float32 ``(R, 2)``.
+    """Form of :func:`embedding_bag_byte_prepack` with given ranges, float32 ``(R, 2)``.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def embedding_bag_4bit_unpack(weight: Tensor) -> Tensor:
 def embedding_bag_2bit_prepack(
     weight: Tensor, optimized_qparams: bool = False, nbins: int = 200, ratio: float = 0.16
 ) -> Tensor:
-    """As :func:`embedding_bag_4bit_prepack`, four elements in a byte."""
+    """Form of :func:`embedding_bag_4bit_prepack` with four elements in a byte."""
     options = (optimized_qparams, nbins, ratio)
     return _prepack("quantized.embedding_bag_2bit_prepack", weight, 2, None, *options)
 

@@ -192,7 +192,7 @@ def report_saturated_bias(report: Callable[[PackedWeight, Any, float], None]) ->
 
 
 def with_float32_scales(weight: Tensor) -> Tensor:
-    """The same integers, their scales rounded to float32."""
+    """Return the same integers with scales rounded to float32."""
     if not weight.qscheme().is_per_channel:
         scale = float(np.float32(weight.q_scale()))
         return make_per_tensor(weight._array, scale, weight.q_zero_point(), weight.dtype)

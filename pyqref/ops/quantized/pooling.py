@@ -63,7 +63,7 @@ def max_pool1d(
     dilation: Ints = 1,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """As :func:`max_pool2d`, for ``(N, C, L)`` or ``(C, L)``.
+    """One-dimensional form of :func:`max_pool2d`, for ``(N, C, L)`` or ``(C, L)``.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def observe_input(module: AnyModule, args: tuple[Any, ...]) -> Any:
 
 
 def saw_training(module: Module) -> bool:
-    """Whether a module is an observer whose layer was in training mode when it saw data."""
+    """Return True if a module is an observer that saw data while its layer was training."""
     return _SAW_TRAINING in module.__dict__
 
 
@@ -165,7 +165,7 @@ def _insert(module: Any, recipe: Any = None) -> None:
 
 
 def finds_a_range(observer: Module) -> bool:
-    """Whether an observer gathers one range of all that it sees."""
+    """Return True if an observer finds one range for all the data that it sees."""
     observer = getattr(observer, NAME, observer)
     return (
         isinstance(observer, UniformQuantizationObserverBase)

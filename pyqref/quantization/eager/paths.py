@@ -51,7 +51,7 @@ def replace_module(model: Module, path: str, module: Module) -> None:
 
 
 def is_leaf(module: AnyModule) -> bool:
-    """Whether a module has no submodules."""
+    """Return True if a module has no submodules."""
     return not module._modules
 
 

@@ -66,7 +66,7 @@ def _named(path: str, module: Any) -> str:
 
 
 def is_prepared(module: Module) -> bool:
-    """Whether an observer or fake quantizer stands at a module or below it."""
+    """Return True if an observer or fake quantizer stands at a module or below it."""
     for each in module.modules():
         if isinstance(each, ObserverBase | FakeQuantizeBase) or hasattr(each, "weight_fake_quant"):
             return True

@@ -83,7 +83,7 @@ def swap_module(
 
 
 def ran_unobserved(module: Module) -> bool:
-    """Whether it is a FloatFunctional that adds or multiplies by a number: no range is needed."""
+    """Return True for a FloatFunctional that adds or multiplies by a number: it needs no range."""
     return bool(getattr(module, "_ran_unobserved", False))
 
 

@@ -66,7 +66,7 @@ def forget(model: GraphModule) -> None:
 
 
 def preparation_of(asks: str, model: Module) -> Preparation:
-    """What is kept in a prepared model.
+    """Return the record in a prepared model.
 
     Raises
     ------

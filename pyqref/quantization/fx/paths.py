@@ -32,7 +32,7 @@ def replace_module(model: Module, path: str, module: Module) -> None:
 
 
 def get_attribute(model: Module, path: str) -> Tensor:
-    """What stands at a path."""
+    """Return the attribute at a path."""
     parent, name = split_path(path)
     return getattr(model.get_submodule(parent), name)
 

@@ -61,17 +61,17 @@ class Reference:
 
 
 def is_quantize(node: Node) -> bool:
-    """Whether a node quantizes with known parameters."""
+    """Return True if a node quantizes with known parameters."""
     return isinstance(node, Node) and node.target is quantize_per_tensor
 
 
 def is_dynamic_quantize(node: Node) -> bool:
-    """Whether a node quantizes with parameters that it chooses itself."""
+    """Return True if a node quantizes with parameters that it chooses itself."""
     return isinstance(node, Node) and node.target is quantize_per_tensor_dynamic
 
 
 def is_dequantize(node: Node) -> bool:
-    """Whether a node dequantizes."""
+    """Return True if a node dequantizes."""
     return isinstance(node, Node) and node.op == "call_method" and node.target == "dequantize"
 
 

@@ -52,7 +52,7 @@ def _never_ran(model: GraphModule) -> Iterator[str]:
 
 
 def saw_nothing(observer: Module) -> bool:
-    """Whether an observer of ranges, or that of a fake quantizer, has not seen data yet."""
+    """Return True if an observer, or that of a fake quantizer, has not seen data yet."""
     if isinstance(observer, FakeQuantize):
         observer = observer.activation_post_process
     if not isinstance(observer, UniformQuantizationObserverBase):

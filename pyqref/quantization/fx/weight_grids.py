@@ -20,7 +20,7 @@ _AFFINE = {
 def weight_grids(
     module: Module, qconfig: QConfigLike | None, fake_quantize: object = None
 ) -> dict[str, Any]:
-    """What the ``from_float`` of a reference layer is given.
+    """Return the arguments for ``from_float`` of a reference layer.
 
     Parameters
     ----------

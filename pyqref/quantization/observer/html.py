@@ -20,7 +20,7 @@ CHANNELS = 16
 
 
 def observer_html(observer: AnyModule) -> str:
-    """What it looks for, what it saw, and what would be chosen for it."""
+    """Return an observer as HTML: its kind, its range and the parameters that it would choose."""
     facts = [f"{observer.dtype!r}"]
     if hasattr(observer, "qscheme"):
         facts.append(getattr(observer.qscheme, "_name", str(observer.qscheme)))
@@ -80,7 +80,7 @@ def cells(numbers: object) -> list[str]:
 
 
 def histogram(observer: AnyModule, low: Any, high: Any) -> list[Markup]:
-    """What the observer counted, where it counts."""
+    """Return the histogram of an observer that counts."""
     counted = getattr(observer, "histogram", None)
     if counted is None:
         return []

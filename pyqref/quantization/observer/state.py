@@ -21,7 +21,7 @@ def is_observer_path(path: str) -> bool:
 
 
 def get_observer_state_dict(mod: Module) -> OrderedDict[str, Any]:
-    """What the observers of a prepared model have seen.
+    """Return the state of the observers of a prepared model.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is no QConfig, and what its user most likely meant."""
+"""Errors for objects that are no QConfig, with what their user most likely meant."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["is_qconfig", "require_qconfig"]
 
 
 def is_qconfig(value: object) -> bool:
-    """Whether ``value`` holds recipes for the observers of activations and weight.
+    """Return True if ``value`` holds recipes for the observers of activations and weight.
 
     Examples
     --------
@@ -94,5 +94,5 @@ def _remedy(value: Any) -> str:
 
 
 def _makes_observers(value: Any) -> bool:
-    """Whether it is the class of an observer or a fake quantizer, or an object of one."""
+    """Return True if it is the class, or an object, of an observer or a fake quantizer."""
     return hasattr(value, "calculate_qparams") and hasattr(value, "with_args")

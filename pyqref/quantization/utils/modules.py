@@ -54,7 +54,7 @@ def getattr_from_fqn(obj: Module, fqn: str) -> Any:
 
 
 def has_no_children_ignoring_parametrizations(module: Module) -> bool:
-    """Whether a module has no submodules.
+    """Return True if a module has no submodules.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def get_swapped_custom_module_class(
     custom_module_class_mapping: Mapping[Any, Any],
     qconfig: QConfigLike | None,
 ) -> type[Any]:
-    """What a custom module's type is mapped to, for the qconfig's kind of quantization.
+    """Return the class for a custom module, for the qconfig's kind of quantization.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a qconfig asks for.
+"""Questions about what a qconfig asks for.
 
 Read :func:`get_quant_type` to see how the activations and the weight of a qconfig tell which
 kind of quantization it asks for.
@@ -96,7 +96,7 @@ def get_qconfig_dtypes(qconfig: QConfigLike | None) -> tuple[Dtype, Dtype, bool]
 
 
 def activation_is_statically_quantized(qconfig: QConfigLike | None) -> bool:
-    """Whether activations get their parameters ahead of time.
+    """Return True if activations get their parameters ahead of time.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def activation_is_statically_quantized(qconfig: QConfigLike | None) -> bool:
 
 
 def activation_is_dynamically_quantized(qconfig: QConfigLike | None) -> bool:
-    """Whether activations get their parameters at run time.
+    """Return True if activations get their parameters at run time.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def activation_is_dynamically_quantized(qconfig: QConfigLike | None) -> bool:
 
 
 def activation_is_int8_quantized(qconfig: QConfigLike | None) -> bool:
-    """Whether activations become integers of 8 bits.
+    """Return True if activations become integers of 8 bits.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def activation_is_int8_quantized(qconfig: QConfigLike | None) -> bool:
 
 
 def activation_is_int32_quantized(qconfig: QConfigLike | None) -> bool:
-    """Whether activations become integers of 32 bits.
+    """Return True if activations become integers of 32 bits.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def _of_activation(qconfig: Any) -> tuple[Dtype, None, bool]:
 
 
 def weight_is_quantized(qconfig: QConfigLike | None) -> bool:
-    """Whether weights become integers, or numbers of 16 bits.
+    """Return True if weights become integers, or numbers of 16 bits.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def weight_is_quantized(qconfig: QConfigLike | None) -> bool:
 
 
 def weight_is_statically_quantized(qconfig: QConfigLike | None) -> bool:
-    """Whether weights become integers of 8 bits.
+    """Return True if weights become integers of 8 bits.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def weight_is_statically_quantized(qconfig: QConfigLike | None) -> bool:
 
 
 def op_is_int8_dynamically_quantized(qconfig: QConfigLike | None) -> bool:
-    """Whether 8-bit activations of run time meet 8-bit weights.
+    """Return True if a qconfig has dynamic 8-bit activations and 8-bit weights.
 
     Examples
     --------

@@ -150,7 +150,7 @@ def calculate_qmin_qmax(
 
 
 def check_min_max_valid(min_val: Tensor, max_val: Tensor) -> bool:
-    """Whether a range was observed: False before any data.
+    """Return True if a range was observed, and False before any data.
 
     Raises
     ------

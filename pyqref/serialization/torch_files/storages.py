@@ -42,7 +42,7 @@ _MAX_REPEATED = 1 << 26
 
 
 def is_count(value: int) -> bool:
-    """Whether a value is an integer that may be a size."""
+    """Return True if a value is an integer that may be a size."""
     return type(value) is int and 0 <= value < 2**62
 
 

@@ -53,7 +53,7 @@ def per_tensor_of(name: str, *tensors: Tensor) -> PerTensorQuantizer:
 
 
 def run_operation(operation: type[Operation], *args: Any) -> Any:
-    """What an operation gives on arrays, with nothing kept for a gradient."""
+    """Run an operation on arrays without keeping anything for a gradient."""
     if operation.computes:
         return operation.compute(*args)
     node = operation()

@@ -19,7 +19,7 @@ __all__ = ["Conv1d", "Conv2d", "Conv3d"]
 
 
 class _ConvNd(Module):
-    """What the convolutions share; it stands before the float convolution among the bases."""
+    """Base class of the convolutions; it precedes the float convolution among their bases."""
 
     _FLOAT_MODULE: ClassVar[type[Module]]
     _FLOAT_CONV: ClassVar[Any]
@@ -67,7 +67,7 @@ class _ConvNd(Module):
     def from_float(
         cls, mod: Any, qconfig: QConfigLike | None = None, use_precomputed_fake_quant: bool = False
     ) -> Self:
-        """The same layer for quantization-aware training; the parameters are shared.
+        """Return the layer for quantization-aware training, with the same parameters.
 
         Parameters
         ----------

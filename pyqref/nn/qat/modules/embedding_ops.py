@@ -114,7 +114,7 @@ class Embedding(nn.Embedding):
         qconfig: QConfigLike | None = None,
         use_precomputed_fake_quant: bool = False,
     ) -> Self:
-        """The same layer for quantization-aware training; the parameter is shared."""
+        """Return the layer for quantization-aware training, with the same parameter."""
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE,), qconfig)
         layer = cls(**embedding_options(mod), _weight=mod.weight.detach(), qconfig=qconfig)
         layer.weight = mod.weight

@@ -85,7 +85,7 @@ class Linear(FloatLinear):
         qconfig: QConfigLike | None = None,
         use_precomputed_fake_quant: bool = False,
     ) -> Module:
-        """The same layer for quantization-aware training; the parameters are shared.
+        """Return the layer for quantization-aware training, with the same parameters.
 
         Parameters
         ----------

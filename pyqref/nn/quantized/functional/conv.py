@@ -25,7 +25,7 @@ def conv1d(
     zero_point: int = 0,
     dtype: Dtype = dtypes.quint8,
 ) -> Tensor:
-    """As :func:`conv2d`, along one dimension.
+    """One-dimensional form of :func:`conv2d`.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def conv3d(
     zero_point: int = 0,
     dtype: Dtype = dtypes.quint8,
 ) -> Tensor:
-    """As :func:`conv2d`, along three dimensions.
+    """Three-dimensional form of :func:`conv2d`.
 
     Examples
     --------

@@ -20,7 +20,7 @@ _NOTE = "used in this forward pass"
 
 
 def used_before_in_this_pass(user: AnyModule) -> bool:
-    """Whether this function was called with ``user`` before in the present forward pass.
+    """Return True if this was called with ``user`` before in the same forward pass.
 
     False outside of any forward pass, and inside a module that is ``used_at_each_step``: its
     parts stand for one operation in all steps of a recurrent layer.

@@ -1,4 +1,4 @@
-"""What the quantized layers share: their weight from an observer, their checks, their state."""
+"""Helpers of the quantized layers: weights from observers, checks, state."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def weight_observer_of(
 
 
 def require_output_observer(cls: type, mod: AnyModule) -> AnyModule:
-    """What observed the output of ``mod``.
+    """Return the observer of the output of ``mod``, or raise an error.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def pop_dtype(
     missing_keys: list[str],
     error_msgs: list[str],
 ) -> Any:
-    """As :func:`pop_state`, for the dtype of a weight; None, and it is said, if not allowed."""
+    """Pop the dtype of a weight from a state; return None and record why if it is not allowed."""
     dtype = pop_state(state_dict, key, missing_keys)
     if dtype is None or any(dtype is each for each in allowed):
         return dtype
@@ -242,7 +242,7 @@ def pop_dtype(
 
 
 def is_integers(weight: Tensor, key: str, error_msgs: list[str]) -> bool:
-    """Whether a loaded weight is a quantized tensor; else says why not."""
+    """Return True if a loaded weight is a quantized tensor; otherwise record why not."""
     if isinstance(weight, TensorBase) and weight.is_quantized:
         return True
     error_msgs.append(
@@ -253,7 +253,7 @@ def is_integers(weight: Tensor, key: str, error_msgs: list[str]) -> bool:
 
 
 def fits(given: object, ours: Sequence[Any], key: str, error_msgs: list[str]) -> bool:
-    """Whether a loaded tuple of tensors can take the place of ``ours``; else says why not.
+    """Return True if a loaded tuple can replace ``ours``; otherwise record why not.
 
     Weights stand at the even places and must have the same shapes; a bias may be None.
     """

@@ -277,7 +277,7 @@ def remove(module: Module, name: str) -> Module:
 
 
 def is_pruned(module: Module) -> bool:
-    """Whether a module, or one below it, is pruned.
+    """Return True if a module, or one below it, is pruned.
 
     Examples
     --------

@@ -124,7 +124,7 @@ class DetectorBase(ABC):
 
     @abstractmethod
     def get_qconfig_info(self, model: Module) -> dict[str, DetectorQConfigInfo]:
-        """What is suggested for each module."""
+        """Return the suggestions for each module."""
 
     @abstractmethod
     def generate_detector_report(self, model: Module) -> tuple[str, dict[str, Any]]:

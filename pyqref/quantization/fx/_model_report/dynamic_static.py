@@ -111,7 +111,7 @@ class DynamicStaticDetector(DetectorBase):
         return found
 
     def generate_detector_report(self, model: Module) -> tuple[str, dict[str, Any]]:
-        """What is suggested for each layer, in words and in numbers."""
+        """Return the suggestions for each layer, in words and in numbers."""
         info = self._generate_dict_info(model)
         text = "Dynamic vs. Static Quantization suggestions: \n"
         for path, each in info.items():

@@ -21,7 +21,7 @@ Results: TypeAlias = dict[str, dict[str, dict[str, list[dict[str, Any]]]]]
 
 
 def entry(logger: Module) -> dict[str, Any]:
-    """What one logger has to say."""
+    """Return the entry of one logger."""
     return {
         "type": logger.results_type,
         "values": logger.stats_rnn or logger.stats,

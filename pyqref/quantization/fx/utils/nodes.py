@@ -79,7 +79,7 @@ def _is_role(node: Node, arg: Any, role: str) -> bool:
 
 
 def node_arg_is_weight(node: Node, arg: Node) -> bool:
-    """Whether an argument of a function is its weight.
+    """Return True if an argument of a function is its weight.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def node_arg_is_weight(node: Node, arg: Node) -> bool:
 
 
 def node_arg_is_bias(node: Node, arg: Node) -> bool:
-    """Whether an argument of a function is its bias.
+    """Return True if an argument of a function is its bias.
 
     Examples
     --------

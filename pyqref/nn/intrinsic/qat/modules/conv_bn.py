@@ -63,7 +63,7 @@ def _rename_parameters_of_1_4(state_dict: Any, prefix: str) -> None:
 
 
 class _ConvBnNd(WithBatchNorm):
-    """What the groups share; it stands before the float convolution among the bases."""
+    """Base class of the groups; it precedes the float convolution among their bases."""
 
     _version = 2
     _FLOAT_MODULE: ClassVar[type[Module]]
@@ -123,7 +123,7 @@ class _ConvBnNd(WithBatchNorm):
         return bn(output)
 
     def _forward_without_unscaling(self, input: Any) -> Any:
-        """The same with a second convolution in the place of the division by the scale.
+        """Compute the forward with a second convolution in place of the division by the scale.
 
         The statistics of a batch are those of the convolution with the weight as it is, so
         that nothing is divided by gamma, which may be 0.
@@ -157,7 +157,7 @@ class _ConvBnNd(WithBatchNorm):
     def from_float(
         cls, mod: Any, qconfig: QConfigLike | None = None, use_precomputed_fake_quant: bool = False
     ) -> Self:
-        """The same group for quantization-aware training; the parameters are shared.
+        """Return the group for quantization-aware training, with the same parameters.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class _ConvBnNd(WithBatchNorm):
 
 
 class ConvBn1d(_ConvBnNd, Conv1d, _FusedModule):
-    """As :class:`ConvBn2d`, with a convolution along one dimension.
+    """One-dimensional form of :class:`ConvBn2d`.
 
     Raises
     ------
@@ -303,7 +303,7 @@ class ConvBn2d(_ConvBnNd, Conv2d, _FusedModule):
 
 
 class ConvBn3d(_ConvBnNd, Conv3d, _FusedModule):
-    """As :class:`ConvBn2d`, with a convolution along three dimensions.
+    """Three-dimensional form of :class:`ConvBn2d`.
 
     Raises
     ------

@@ -93,7 +93,7 @@ class LinearBn1d(WithBatchNorm, Linear, _FusedModule):
     def from_float(
         cls, mod: Any, qconfig: QConfigLike | None = None, use_precomputed_fake_quant: bool = False
     ) -> Self:
-        """The same group for quantization-aware training; the parameters are shared.
+        """Return the group for quantization-aware training, with the same parameters.
 
         Parameters
         ----------

@@ -16,7 +16,7 @@ __all__ = ["dynamic_weight", "weight_observer_method"]
 
 
 def weight_observer_method(cls: type, mod: AnyModule) -> Callable[[], Any] | None:
-    """What makes an observer for a weight of ``mod``; None stands for the default.
+    """Return the recipe of the observer for a weight of ``mod``; None means the default.
 
     Raises
     ------
