@@ -138,6 +138,7 @@ from .typed import HalfTensor as HalfTensor
 from .typed import IntTensor as IntTensor
 from .typed import LongTensor as LongTensor
 from .typed import ShortTensor as ShortTensor
+from .layout import as_strided as as_strided
 from .layout import clone as clone
 from .linalg import addbmm as addbmm
 from .linalg import addmm as addmm
@@ -300,7 +301,6 @@ from .reduction import std_mean as std_mean
 from .reduction import sum as sum
 from .reduction import var as var
 from .reduction import var_mean as var_mean
-from .shape import as_strided as as_strided
 from .shape import broadcast_to as broadcast_to
 from .diagonals import diag as diag
 from .diagonals import diagonal as diagonal

@@ -13,10 +13,10 @@ from ..tape import shape as operations
 from .arguments import as_integer
 from .axes import axes_of, axis_of, shape_argument
 from .dispatch import apply
-from .layout import clone
+from .layout import as_strided, clone
 from .memory import require_memory
 from .refusal import refuse_quantized
-from .shape import as_strided, flatten, transpose, unsqueeze
+from .shape import flatten, transpose, unsqueeze
 from .wrong_arguments import explain_errors
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The order of the elements in memory: contiguous, channels last; and copies in it."""
+"""The order of the elements in memory: contiguous, channels last, any steps; and copies in it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import MemoryFormat, Tensor
+from .._typing import Ints, MemoryFormat, Shape, Tensor
 from ..dtypes import channels_last, channels_last_3d, contiguous_format, preserve_format
-from ..tape.shape import Clone, Permute
-from .arguments import described
+from ..tape.shape import AsStrided, Clone, Permute
+from .arguments import as_integer, described
+from .axes import shape_argument
 from .base import ANY_TENSOR
 from .dispatch import apply
 from .foreign import no_tensor
+from .wrong_arguments import explains_errors
 
-__all__ = ["clone", "contiguous", "is_contiguous"]
+__all__ = ["as_strided", "clone", "contiguous", "is_contiguous"]
 
 _ORDER = {channels_last: (0, 2, 3, 1), channels_last_3d: (0, 2, 3, 4, 1)}
 
@@ -73,3 +75,27 @@ def clone(input: Tensor, *, memory_format: MemoryFormat = preserve_format) -> Te
         moved = clone(apply(Permute, input, order), memory_format=contiguous_format)
         return apply(Permute, moved, tuple(int(axis) for axis in back))
     return apply(Clone, input, "C" if memory_format is contiguous_format else "K")
+
+
+@explains_errors
+def as_strided(
+    input: Tensor, size: Shape, stride: Ints, storage_offset: int | None = None
+) -> Tensor:
+    """A view by sizes, strides and offset, in elements of the storage.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.as_strided(pyqref.arange(5), (3, 3), (1, 1)).tolist()
+    [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
+    """
+    size, stride = shape_argument((size,)), shape_argument((stride,))
+    if len(size) != len(stride):
+        raise RuntimeError(f"mismatch in length of strides and shape: {len(stride)}, {len(size)}")
+    if any(step < 0 for step in stride):
+        raise RuntimeError(f"as_strided: Negative strides are not supported, got {list(stride)}")
+    if any(length < 0 for length in size):
+        raise RuntimeError(f"as_strided: size must be non-negative, got {list(size)}")
+    if storage_offset is not None:
+        storage_offset = as_integer(storage_offset, "as_strided: storage_offset")
+    return apply(AsStrided, input, size, stride, storage_offset)

@@ -21,7 +21,6 @@ from .usual import usual_axes, usual_expansion, usual_shape
 from .wrong_arguments import explains_errors
 
 __all__ = [
-    "as_strided",
     "broadcast_to",
     "expand",
     "expand_as",
@@ -373,30 +372,6 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     if length < 0 or not 0 <= start <= size or start + length > size:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
     return apply(Slice, input, (slice(None),) * axis + (slice(start, start + length),))
-
-
-@_explains
-def as_strided(
-    input: Tensor, size: Shape, stride: Ints, storage_offset: int | None = None
-) -> Tensor:
-    """A view by sizes, strides and offset, in elements of the storage.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> pyqref.as_strided(pyqref.arange(5), (3, 3), (1, 1)).tolist()
-    [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
-    """
-    size, stride = shape_argument((size,)), shape_argument((stride,))
-    if len(size) != len(stride):
-        raise RuntimeError(f"mismatch in length of strides and shape: {len(stride)}, {len(size)}")
-    if any(step < 0 for step in stride):
-        raise RuntimeError(f"as_strided: Negative strides are not supported, got {list(stride)}")
-    if any(length < 0 for length in size):
-        raise RuntimeError(f"as_strided: size must be non-negative, got {list(size)}")
-    if storage_offset is not None:
-        storage_offset = as_integer(storage_offset, "as_strided: storage_offset")
-    return apply(operations.AsStrided, input, size, stride, storage_offset)
 
 
 swapaxes, swapdims = alias(transpose, "swapaxes"), alias(transpose, "swapdims")

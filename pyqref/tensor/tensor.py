@@ -131,12 +131,12 @@ class Tensor(ElementwiseMethods, Protocols):
     type = conversion.type_
 
     # layout.py
+    as_strided = layouts.as_strided
     clone = layouts.clone
     contiguous = layouts.contiguous
     is_contiguous = layouts.is_contiguous
 
     # shape.py
-    as_strided = shapes.as_strided
     as_subclass = subclass.as_subclass
     broadcast_to = shapes.broadcast_to
     diag = diagonals.diag

@@ -210,3 +210,19 @@ def test_the_answer_about_sums():
         )
         with arithmetic.use("onnx"):
             assert expected == ops.add(a, b, scales[2], zeros[2]).int_repr().item()
+
+
+def test_values_that_are_filled_in_are_quantized_by_it() -> None:
+    """TFLite rounds halves away from zero, where the engine rounds to even."""
+    x = pyqref.quantize_per_tensor(pyqref.zeros(1, 2), 1.0, 0, pyqref.quint8)
+    mask = pyqref.tensor([[True, False]])
+    for name, stored in (("fbgemm", 2), ("tflite", 3)):
+        with arithmetic.use(name):
+            assert x.masked_fill(mask, 2.5).int_repr().tolist() == [[stored, 0]]
+            assert F.pad(x, (1, 0), value=2.5).int_repr().tolist() == [[stored, 0, 0]]
+
+
+def test_tells_that_a_dynamic_grid_is_the_engines() -> None:
+    message = "does not define quantize_per_tensor_dynamic outside of any module"
+    with arithmetic.use("tflite"), pytest.warns(NoEffectWarning, match=message):
+        pyqref.quantize_per_tensor_dynamic(pyqref.tensor([-1.0, 1.0]), pyqref.quint8, False)

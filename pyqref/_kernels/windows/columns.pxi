@@ -12,38 +12,6 @@ cdef struct Columns:
     Py_ssize_t outputs, depth, length, step, share, blocks, parts
 
 
-cdef inline void gather(
-    float* target, const float* source, Py_ssize_t stride, Py_ssize_t n
-) noexcept nogil:
-    cdef Py_ssize_t i
-    if stride == 1:
-        copy_floats(target, source, n)
-    elif stride == 2:
-        for i in range(n):
-            target[i] = source[2 * i]
-    else:
-        for i in range(n):
-            target[i] = source[stride * i]
-
-
-cdef inline Py_ssize_t places_before(
-    Py_ssize_t end, Py_ssize_t stride, Py_ssize_t n
-) noexcept nogil:
-    """How many of the places ``0, stride, ...``, at most ``n``, lie before ``end``."""
-    if end <= 0:
-        return 0
-    if stride == 1:                 # without a division
-        return min(end, n)
-    return min((end + stride - 1) // stride, n)
-
-
-cdef inline void zero_floats(float* target, Py_ssize_t n) noexcept nogil:
-    if n == 1:                      # most padding
-        target[0] = 0
-    elif n > 0:
-        memset(target, 0, n * sizeof(float))
-
-
 cdef inline void lay_column(
     const Windows* w, float* target, const float* plane, Py_ssize_t ky, Py_ssize_t kx,
     Py_ssize_t first, Py_ssize_t last

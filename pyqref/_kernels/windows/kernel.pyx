@@ -1,51 +1,33 @@
 """Windows as rows."""
 
 cimport numpy as cnp
-# tracemalloc sees what these give, so that tests see how much scratch is taken.
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
-from libc.math cimport INFINITY
-from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
-from pyqref._kernels.cache cimport LINE
 from pyqref._kernels._outputs cimport OF_FLOAT32, OF_UINT8, require_output, require_rows
 from pyqref._kernels._parallel cimport Task, is_ending, parallel_for, useful_threads
-from pyqref._kernels.simd.primitives cimport SIMD_LANES, load_f32, store_f32
+from pyqref._kernels.windows.convolution cimport convolution_task
+from pyqref._kernels.windows.convolution_boxes cimport (
+    BOX, OUTPUT_ROWS, POSITIONS, SUMS, Convolution, Place, choose_boxes, fill_axes, fill_offsets,
+    fill_planes, floats_of_box,
+)
+from pyqref._kernels.windows.convolution_weights cimport (
+    FEWEST_TERMS, RESULTS, Run, WeightGradient, weight_gradient_task,
+)
+from pyqref._kernels.windows.depthwise cimport (
+    Depthwise, depthwise_gradient_task, depthwise_task, depthwise_weight_task, run_depthwise,
+)
+from pyqref._kernels.windows.gathering cimport gather, places_before, zero_floats
+from pyqref._kernels.windows.largest cimport Maxima, gradient_task, largest_task, run_maxima
+from pyqref._kernels.windows.turned cimport TURNED, Turned, turn_task
+from pyqref._kernels.windows.unfolding cimport (
+    BLOCK, PRODUCTS_PER_THREAD, WORK_PER_THREAD, Matrices, Windows, fold_task, lay_out,
+    require_images, run_windows, transpose_task, unfold_task,
+)
 
-cdef extern from "simd/copy.h":
-    void copy_bytes(uint8_t* target, const uint8_t* source, Py_ssize_t n) nogil
-
-cdef extern from "simd/transpose.h":
-    void transpose_f32(
-        float* target, Py_ssize_t target_row, const float* source, Py_ssize_t source_row,
-        Py_ssize_t rows, Py_ssize_t columns,
-    ) nogil
-
-cdef enum:
-    WORK_PER_THREAD = 1 << 16   # elements that are worth a thread
-    PRODUCTS_PER_THREAD = 1 << 20   # multiplications that are
-    SCRATCH = 1 << 18           # floats of the lines of an image that scratch holds
-    BLOCK = 64                  # rows of a matrix that a task transposes
-    ASKS_AFTER = 1 << 12        # lines of windows, or numbers added, for which it asks is_ending
-
-
-# --- Channels first and last --------------------------------------------------------------
-
-cdef struct Matrices:
-    const float* x
-    float* out
-    Py_ssize_t rows, columns, blocks
-
-
-cdef void transpose_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    """Some rows of one matrix."""
-    cdef const Matrices* m = <const Matrices*> context
-    cdef Py_ssize_t matrix = index // m.blocks
-    cdef Py_ssize_t row = index % m.blocks * BLOCK
-    cdef Py_ssize_t at = matrix * m.rows * m.columns
-    transpose_f32(
-        m.out + at + row, m.rows, m.x + at + row * m.columns, m.columns,
-        min(<Py_ssize_t> BLOCK, m.rows - row), m.columns,
-    )
+# Products by NumPy's own loop, which is found when the module is loaded: first with rows, then with
+# columns.
+include "products.pxi"
+include "columns.pxi"
 
 
 def transpose(cnp.ndarray x, cnp.ndarray out, int n_threads):
@@ -61,170 +43,6 @@ def transpose(cnp.ndarray x, cnp.ndarray out, int n_threads):
     n_threads = useful_threads(<double> cnp.PyArray_SIZE(x), WORK_PER_THREAD, n_threads)
     with nogil:
         parallel_for(transpose_task, &m, cnp.PyArray_DIM(x, 0) * m.blocks, n_threads)
-
-
-# --- Windows ------------------------------------------------------------------------------
-
-# Images (batch, channels, height, width) and rows (batch, *out_size, *kernel, channels).
-cdef struct Windows:
-    float* images
-    float* rows
-    Py_ssize_t channels, width, height
-    Py_ssize_t kernel_y, kernel_x, stride_y, stride_x, dilation_y, dilation_x, before_y, before_x
-    Py_ssize_t out_height, out_width
-    Py_ssize_t strips, lines         # of one image: tasks, and lines that one of them goes over
-    Py_ssize_t buffer                 # floats of the scratch of a thread
-    float* scratch
-
-
-cdef inline float* row_of(
-    const Windows* w, Py_ssize_t image, Py_ssize_t y, Py_ssize_t x, Py_ssize_t ky, Py_ssize_t kx
-) noexcept nogil:
-    cdef Py_ssize_t pixel = (image * w.out_height + y) * w.out_width + x
-    return w.rows + ((pixel * w.kernel_y + ky) * w.kernel_x + kx) * w.channels
-
-
-cdef inline void copy_floats(float* target, const float* source, Py_ssize_t n) noexcept nogil:
-    copy_bytes(<uint8_t*> target, <const uint8_t*> source, n * sizeof(float))
-
-
-cdef inline void copy_window_line(
-    const Windows* w, float* row, const float* line, Py_ssize_t start
-) noexcept nogil:
-    """The pixels of one line of a window that begins at ``start``; zeros beside the image."""
-    cdef Py_ssize_t kx, x
-    cdef Py_ssize_t n = w.channels
-    if w.dilation_x == 1 and start >= 0 and start + w.kernel_x <= w.width:
-        copy_floats(row, line + start * n, w.kernel_x * n)
-        return
-    for kx in range(w.kernel_x):
-        x = start + kx * w.dilation_x
-        if 0 <= x < w.width:
-            copy_floats(row + kx * n, line + x * n, n)
-        else:
-            memset(row + kx * n, 0, n * sizeof(float))
-
-
-cdef void unfold_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    """Some lines of windows of one image."""
-    cdef const Windows* w = <const Windows*> context
-    cdef float* lines = w.scratch + thread * w.buffer
-    cdef Py_ssize_t image = index // w.strips
-    cdef Py_ssize_t first = index % w.strips * w.lines
-    cdef Py_ssize_t last = min(first + w.lines, w.out_height)
-    cdef Py_ssize_t top = max(first * w.stride_y - w.before_y, <Py_ssize_t> 0)
-    cdef Py_ssize_t bottom = min(
-        (last - 1) * w.stride_y - w.before_y + (w.kernel_y - 1) * w.dilation_y + 1, w.height
-    )
-    cdef Py_ssize_t plane = w.height * w.width
-    cdef Py_ssize_t y, x, ky, line
-    if bottom > top:
-        transpose_f32(
-            lines, w.channels, w.images + image * w.channels * plane + top * w.width, plane,
-            w.channels, (bottom - top) * w.width,
-        )
-    for y in range(first, last):
-        for ky in range(w.kernel_y):
-            line = y * w.stride_y - w.before_y + ky * w.dilation_y
-            for x in range(w.out_width):
-                if x % ASKS_AFTER == ASKS_AFTER - 1 and is_ending():
-                    return
-                if 0 <= line < w.height:
-                    copy_window_line(
-                        w, row_of(w, image, y, x, ky, 0),
-                        lines + (line - top) * w.width * w.channels,
-                        x * w.stride_x - w.before_x,
-                    )
-                else:
-                    memset(
-                        row_of(w, image, y, x, ky, 0), 0,
-                        w.kernel_x * w.channels * sizeof(float),
-                    )
-
-
-cdef inline void add_floats(float* target, const float* source, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        target[i] += source[i]
-
-
-cdef void fold_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    """Some lines of one image: what its windows hold is added place by place of the kernel."""
-    cdef const Windows* w = <const Windows*> context
-    cdef float* lines = w.scratch + thread * w.buffer
-    cdef Py_ssize_t n = w.channels
-    cdef Py_ssize_t image = index // w.strips
-    cdef Py_ssize_t first = index % w.strips * w.lines
-    cdef Py_ssize_t last = min(first + w.lines, w.height)
-    cdef Py_ssize_t plane = w.height * w.width
-    cdef Py_ssize_t line, ky, kx, y, x, at
-    cdef float* target
-    memset(lines, 0, (last - first) * w.width * n * sizeof(float))
-    for line in range(first, last):
-        target = lines + (line - first) * w.width * n
-        for ky in range(w.kernel_y):
-            y = line + w.before_y - ky * w.dilation_y
-            if y < 0 or y % w.stride_y or y // w.stride_y >= w.out_height:
-                continue
-            y //= w.stride_y
-            for kx in range(w.kernel_x):
-                if w.out_width * n >= ASKS_AFTER and is_ending():
-                    return
-                at = kx * w.dilation_x - w.before_x
-                for x in range(w.out_width):
-                    if 0 <= at < w.width:
-                        add_floats(target + at * n, row_of(w, image, y, x, ky, kx), n)
-                    at += w.stride_x
-    transpose_f32(
-        w.images + image * n * plane + first * w.width, plane, lines, n,
-        (last - first) * w.width, n,
-    )
-
-
-cdef void lay_out(Windows* w, cnp.ndarray images, tuple windows, tuple geometry, bint folds):
-    """All but the rows and the scratch, of which each thread needs ``buffer`` floats."""
-    cdef Py_ssize_t line, most, height, reach
-    w.images = <float*> cnp.PyArray_DATA(images)
-    w.channels = cnp.PyArray_DIM(images, 1)
-    w.height, w.width = cnp.PyArray_DIM(images, 2), cnp.PyArray_DIM(images, 3)
-    w.out_height, w.out_width, w.kernel_y, w.kernel_x = windows
-    w.stride_y, w.stride_x, w.dilation_y, w.dilation_x, w.before_y, w.before_x = geometry
-    # As many lines of the image as fit the scratch; windows need all that they reach over.
-    line = w.width * w.channels
-    most = max(SCRATCH // line, <Py_ssize_t> 1)
-    reach = (w.kernel_y - 1) * w.dilation_y + 1
-    height = w.height if folds else w.out_height
-    w.lines = most if folds else max((most - reach) // w.stride_y + 1, <Py_ssize_t> 1)
-    w.lines = min(w.lines, height)
-    w.strips = (height + w.lines - 1) // w.lines
-    w.buffer = line * (w.lines if folds else min((w.lines - 1) * w.stride_y + reach, w.height))
-
-
-cdef int run_windows(
-    cnp.ndarray images, cnp.ndarray rows, tuple geometry, bint folds, int n_threads
-) except -1:
-    cdef Windows w
-    cdef Task task = fold_task if folds else unfold_task
-    lay_out(&w, images, (<object> rows).shape[1:5], geometry, folds)
-    w.rows = <float*> cnp.PyArray_DATA(rows)
-    n_threads = useful_threads(<double> cnp.PyArray_SIZE(rows), WORK_PER_THREAD, n_threads)
-    w.scratch = <float*> malloc(w.buffer * n_threads * sizeof(float))
-    if w.scratch == NULL:
-        raise MemoryError()
-    with nogil:
-        parallel_for(task, &w, cnp.PyArray_DIM(images, 0) * w.strips, n_threads)
-        free(w.scratch)
-    return 0
-
-
-cdef int require_images(
-    str name, cnp.ndarray images, Py_ssize_t batch, Py_ssize_t channels
-) except -1:
-    cdef cnp.npy_intp[4] sizes = [batch, channels, 1, 1]
-    cdef int axis
-    for axis in range(2, min(cnp.PyArray_NDIM(images), 4)):
-        sizes[axis] = cnp.PyArray_DIM(images, axis)
-    return require_output(name, images, OF_FLOAT32, 4, sizes)
 
 
 def unfold_rows(cnp.ndarray images, cnp.ndarray rows, tuple geometry, int n_threads):
@@ -248,17 +66,235 @@ def fold_rows(cnp.ndarray rows, cnp.ndarray images, tuple geometry, int n_thread
     run_windows(images, rows, geometry, True, n_threads)
 
 
-# multiply_windows and gradients_of_products, by the tasks above
-include "products.pxi"
-# multiply_columns
-include "columns.pxi"
-# largest and gradient_of_largest
-include "maxima.pxi"
-# depthwise and its gradients
-include "depthwise.pxi"
-# convolve, the boxes of its images, and turn_filters
-include "convolution_boxes.pxi"
-include "convolution.pxi"
-include "turned.pxi"
-# convolve_weights
-include "convolution_weights.pxi"
+def largest(
+    cnp.ndarray x, cnp.ndarray out, cnp.ndarray winner, tuple kernel, tuple geometry,
+    int n_threads,
+):
+    """Fill ``out`` and ``winner``, uint8, from float32 ``x``; all ``(planes, *size)``."""
+    cdef Maxima m
+    cdef cnp.npy_intp[3] sizes = [cnp.PyArray_DIM(x, 0), 1, 1]
+    cdef int axis
+    for axis in range(1, min(cnp.PyArray_NDIM(winner), 3)):
+        sizes[axis] = cnp.PyArray_DIM(winner, axis)
+    require_output("winner", winner, OF_UINT8, 3, sizes)
+    require_output("out", out, OF_FLOAT32, 3, sizes)
+    m.x, m.out = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(out)
+    run_maxima(&m, x, winner, kernel, geometry, largest_task, n_threads)
+
+
+def gradient_of_largest(
+    cnp.ndarray grad, cnp.ndarray winner, cnp.ndarray out, tuple kernel, tuple geometry,
+    int n_threads,
+):
+    """Add the gradient of each window to its winner in ``out``, which is zero."""
+    cdef Maxima m
+    cdef cnp.npy_intp[3] sizes = [cnp.PyArray_DIM(grad, 0), 1, 1]
+    cdef int axis
+    for axis in range(1, min(cnp.PyArray_NDIM(out), 3)):
+        sizes[axis] = cnp.PyArray_DIM(out, axis)
+    require_output("out", out, OF_FLOAT32, 3, sizes)
+    m.grad, m.out = <const float*> cnp.PyArray_DATA(grad), <float*> cnp.PyArray_DATA(out)
+    run_maxima(&m, out, winner, kernel, geometry, gradient_task, n_threads)
+
+
+def depthwise(
+    cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, cnp.ndarray out, tuple sizes,
+    tuple geometry, int n_threads
+):
+    """Fill ``out (batch, channels, height, width)`` from ``x`` and ``weight (channels, taps)``.
+
+    All are float32, contiguous and not empty; ``bias`` has one number a channel, or is None.
+    ``sizes``: height and width of x, of ``out`` and of the kernel; ``geometry`` as for
+    :func:`unfold_rows`.
+    """
+    cdef Depthwise d
+    cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1), sizes[2], sizes[3]]
+    require_output("out", out, OF_FLOAT32, 4, shape)
+    memset(&d, 0, sizeof(Depthwise))
+    d.x, d.weight = <const float*> cnp.PyArray_DATA(x), <const float*> cnp.PyArray_DATA(weight)
+    if bias is not None:
+        d.bias = <const float*> cnp.PyArray_DATA(bias)
+    d.out, d.channels = <float*> cnp.PyArray_DATA(out), shape[1]
+    run_depthwise(&d, sizes, geometry, depthwise_task, shape[0] * shape[1], n_threads)
+
+
+def depthwise_gradient(
+    cnp.ndarray grad, cnp.ndarray weight, cnp.ndarray out, tuple sizes, tuple geometry,
+    int n_threads
+):
+    """Fill ``out``, the gradient of x; ``sizes`` and ``geometry`` as for :func:`depthwise`."""
+    cdef Depthwise d
+    cdef cnp.npy_intp[4] shape = [
+        cnp.PyArray_DIM(grad, 0), cnp.PyArray_DIM(grad, 1), sizes[0], sizes[1]
+    ]
+    require_output("out", out, OF_FLOAT32, 4, shape)
+    memset(&d, 0, sizeof(Depthwise))
+    d.grad = <const float*> cnp.PyArray_DATA(grad)
+    d.weight = <const float*> cnp.PyArray_DATA(weight)
+    d.out, d.channels = <float*> cnp.PyArray_DATA(out), shape[1]
+    run_depthwise(&d, sizes, geometry, depthwise_gradient_task, shape[0] * shape[1], n_threads)
+
+
+def depthwise_weight_gradient(
+    cnp.ndarray grad, cnp.ndarray x, cnp.ndarray out, tuple sizes, tuple geometry, int n_threads
+):
+    """Fill ``out (batch, channels, taps)``, the gradient of the filters from each image."""
+    cdef Depthwise d
+    cdef Py_ssize_t taps = <Py_ssize_t> sizes[4] * <Py_ssize_t> sizes[5]
+    cdef cnp.npy_intp[3] shape = [cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1), taps]
+    require_output("out", out, OF_FLOAT32, 3, shape)
+    memset(&d, 0, sizeof(Depthwise))
+    d.grad, d.x = <const float*> cnp.PyArray_DATA(grad), <const float*> cnp.PyArray_DATA(x)
+    d.out, d.channels = <float*> cnp.PyArray_DATA(out), shape[1]
+    run_depthwise(&d, sizes, geometry, depthwise_weight_task, shape[0] * shape[1], n_threads)
+
+
+def convolve(
+    cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, cnp.ndarray out, tuple axes,
+    tuple spread, Py_ssize_t groups, int n_threads
+):
+    """Fill ``out (N, outputs, *places)``, or some of it, from ``x (N, channels, *size)``.
+
+    All are float32, contiguous and not empty, with three spatial axes; ``weight`` is
+    ``(outputs, channels / groups, taps)``, and ``bias (outputs,)`` or None. ``axes`` has for each
+    axis the number of windows, their size, stride, dilation and how much is padded before, and of
+    the results the first place along this axis, how far apart they are, and how many places the
+    axis has. Results of as many outputs as ``spread`` names for each axis lie beside each other:
+    those of taps without overlap.
+    """
+    cdef Convolution p
+    cdef Py_ssize_t[3] beside = spread
+    cdef Py_ssize_t outputs = cnp.PyArray_DIM(weight, 0)
+    cdef cnp.npy_intp[5] shape = [
+        cnp.PyArray_DIM(x, 0), outputs // (beside[0] * beside[1] * beside[2]), 1, 1, 1
+    ]
+    cdef Py_ssize_t axis, tasks
+    memset(&p, 0, sizeof(Convolution))
+    fill_axes(p.axes, x, axes)
+    for axis in range(3):
+        shape[2 + axis] = p.axes[axis].out_places
+    require_output("out", out, OF_FLOAT32, 5, shape)
+    p.x, p.weight = <const float*> cnp.PyArray_DATA(x), <const float*> cnp.PyArray_DATA(weight)
+    p.out = <float*> cnp.PyArray_DATA(out)
+    if bias is not None:
+        p.bias = <const float*> cnp.PyArray_DATA(bias)
+    p.groups, p.channels = groups, cnp.PyArray_DIM(weight, 1)
+    p.outputs, p.taps = outputs // groups, cnp.PyArray_DIM(weight, 2)
+    choose_boxes(&p)
+    tasks = shape[0] * groups
+    n_threads = useful_threads(
+        <double> tasks * p.outputs * p.channels * p.taps
+        * p.axes[0].out_size * p.axes[1].out_size * p.axes[2].out_size,
+        PRODUCTS_PER_THREAD, n_threads,
+    )
+    tasks *= p.axes[0].boxes * p.axes[1].boxes * p.axes[2].boxes
+    # Tasks that are fewer than make threads equally busy are cut once more.
+    p.shares = 1 if n_threads == 1 or tasks >= 4 * n_threads else 4 * n_threads // tasks
+    p.share = max((p.outputs + p.shares - 1) // p.shares, min(p.outputs, <Py_ssize_t> OUTPUT_ROWS))
+    p.shares = (p.outputs + p.share - 1) // p.share
+    p.some = max(SUMS // (p.places * POSITIONS), <Py_ssize_t> OUTPUT_ROWS)
+    p.some = min(p.share, p.some // OUTPUT_ROWS * OUTPUT_ROWS)
+    p.buffer = p.copied + p.some * p.places * POSITIONS + 16
+    p.offsets = <Py_ssize_t*> malloc(
+        (p.channels * p.taps + p.outputs) * sizeof(Py_ssize_t)
+    )
+    p.tiles = <Place*> malloc(p.places * n_threads * sizeof(Place))
+    p.scratch = <float*> malloc(p.buffer * n_threads * sizeof(float))
+    if p.offsets == NULL or p.tiles == NULL or p.scratch == NULL:
+        free(p.offsets)
+        free(p.tiles)
+        free(p.scratch)
+        raise MemoryError()
+    p.planes = p.offsets + p.channels * p.taps
+    with nogil:
+        fill_offsets(&p)
+        fill_planes(&p, beside)
+        parallel_for(convolution_task, &p, tasks * p.shares, n_threads)
+        free(p.offsets)
+        free(p.tiles)
+        free(p.scratch)
+
+
+def turn_filters(cnp.ndarray weight, cnp.ndarray out, order, Py_ssize_t groups, int n_threads):
+    """Fill ``out (outputs, inputs, taps)`` from ``weight (inputs, outputs, all taps)``, by groups.
+
+    Both are float32, contiguous and not empty; ``order`` says which taps, in which order.
+    """
+    cdef Turned t
+    cdef cnp.npy_intp[3] shape
+    cdef Py_ssize_t k
+    t.inputs, t.outputs = cnp.PyArray_DIM(weight, 0) // groups, cnp.PyArray_DIM(weight, 1)
+    t.all_taps, t.taps = cnp.PyArray_DIM(weight, 2), len(order)
+    shape[0], shape[1], shape[2] = groups * t.outputs, t.inputs, t.taps
+    require_output("out", out, OF_FLOAT32, 3, shape)
+    t.weight, t.out = <const float*> cnp.PyArray_DATA(weight), <float*> cnp.PyArray_DATA(out)
+    t.blocks = (t.outputs + TURNED - 1) // TURNED
+    t.order = <Py_ssize_t*> malloc(t.taps * sizeof(Py_ssize_t))
+    if t.order == NULL:
+        raise MemoryError()
+    for k in range(t.taps):
+        t.order[k] = order[k]
+    n_threads = useful_threads(<double> cnp.PyArray_SIZE(out), WORK_PER_THREAD, n_threads)
+    with nogil:
+        parallel_for(turn_task, &t, groups * t.blocks, n_threads)
+        free(t.order)
+
+
+def convolve_weights(
+    cnp.ndarray grad, cnp.ndarray x, cnp.ndarray out, tuple axes, Py_ssize_t groups, int n_threads
+):
+    """Fill ``out (outputs, channels / groups, taps)``, the gradient of the filters.
+
+    ``grad (N, outputs, *count)`` and ``x (N, channels, *size)`` are float32, contiguous and not
+    empty, with three spatial axes; ``axes`` is as for :func:`convolve`.
+    """
+    cdef WeightGradient w
+    cdef Convolution* p = &w.layer
+    cdef cnp.npy_intp[3] shape = [
+        cnp.PyArray_DIM(grad, 1), cnp.PyArray_DIM(x, 1) // groups, 1
+    ]
+    cdef Py_ssize_t axis, most
+    memset(&w, 0, sizeof(WeightGradient))
+    fill_axes(p.axes, x, axes)
+    w.length = 1
+    for axis in range(3):
+        shape[2] *= p.axes[axis].kernel
+        p.axes[axis].box = p.axes[axis].out_size
+        w.length *= p.axes[axis].out_size
+    require_output("out", out, OF_FLOAT32, 3, shape)
+    p.x, w.grad = <const float*> cnp.PyArray_DATA(x), <const float*> cnp.PyArray_DATA(grad)
+    w.out = <float*> cnp.PyArray_DATA(out)
+    w.images, w.all_channels = cnp.PyArray_DIM(x, 0), shape[1]
+    p.groups, p.outputs, p.taps = groups, shape[0] // groups, shape[2]
+    w.panels = (p.outputs + POSITIONS - 1) // POSITIONS
+    n_threads = useful_threads(
+        <double> w.images * w.length * shape[0] * shape[1] * shape[2], PRODUCTS_PER_THREAD,
+        n_threads,
+    )
+    # As many channels as are copied at a time, but so few that every thread has some.
+    p.channels = 1
+    most = BOX // floats_of_box(p, True)
+    if n_threads > 1 and groups < 2 * n_threads:
+        most = min(most, w.all_channels * groups // (2 * n_threads))
+    p.channels = min(
+        max(most, (FEWEST_TERMS + p.taps - 1) // p.taps, <Py_ssize_t> 1), w.all_channels
+    )
+    w.chunks = (w.all_channels + p.channels - 1) // p.channels
+    p.channels = (w.all_channels + w.chunks - 1) // w.chunks
+    p.copied = floats_of_box(p, True) // 16 * 16 + 16
+    # A panel, the sums, and then the runs, of which there are at most as many as results.
+    p.buffer = (
+        p.copied + RESULTS * POSITIONS + w.panels * p.channels * p.taps * POSITIONS
+        + RESULTS * sizeof(Run) // sizeof(float) + 16
+    )
+    p.offsets = <Py_ssize_t*> malloc(p.channels * p.taps * sizeof(Py_ssize_t))
+    p.scratch = <float*> malloc(p.buffer * n_threads * sizeof(float))
+    if p.offsets == NULL or p.scratch == NULL:
+        free(p.offsets)
+        free(p.scratch)
+        raise MemoryError()
+    with nogil:
+        fill_offsets(p)
+        parallel_for(weight_gradient_task, &w, groups * w.chunks, n_threads)
+        free(p.offsets)
+        free(p.scratch)

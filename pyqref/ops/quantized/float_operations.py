@@ -20,7 +20,7 @@ from pyqref.tape.interpolate import Interpolate
 from pyqref.tape.padding import Pad
 from pyqref.tensor.dispatch import quantized_implementation
 from pyqref.tensor.quantized import make_quantized, per_tensor_quantizer
-from pyqref.tensor.quantized.other_arithmetic import function_elsewhere, keeps_engine
+from pyqref.tensor.quantized.other_arithmetic import function_elsewhere, keeps_engine, replaced
 
 from . import activation, pointwise
 from .checks import require_per_tensor
@@ -98,6 +98,8 @@ def _interpolate(x: Any, size: Any, mode: str, align_corners: bool, factors: Any
 def _pad(x: Any, pairs: Any, mode: str, value: float) -> Any:
     require_per_tensor("pad", x)
     if mode == "constant":
-        fill = quantize_per_tensor(np.float32(value), *grid_of(x))
+        fill = replaced("pad", "quantize", np.float32(value), x._quantizer.grid)
+        if fill is None:
+            fill = quantize_per_tensor(np.float32(value), *grid_of(x))
         return same_grid(Pad().forward(x._array, pairs, mode, int(fill)), x)
     return same_grid(Pad().forward(x._array, pairs, mode, 0), x)

@@ -21,7 +21,7 @@ from ...dtypes import (
 from ..arguments import as_flag, as_integer, as_number, described
 from ..base import TensorBase
 from ..tensor import Tensor
-from .other_arithmetic import replaced
+from .other_arithmetic import keeps_engine, replaced
 from .quantizer import (
     per_channel_quantizer,
     per_tensor_quantizer,
@@ -214,6 +214,7 @@ def quantize_per_tensor_dynamic(input: Tensor, dtype: dtype_, reduce_range: bool
     array = reals("quantize_per_tensor_dynamic", input)
     if dtype is float16:
         return input.to(float16)
+    keeps_engine("quantize_per_tensor_dynamic")
     quant_min, quant_max = quant_range(dtype)
     if as_flag(reduce_range, "reduce_range") and settings.engine != "qnnpack":
         quant_min, quant_max = _halved(quant_min), quant_max // 2

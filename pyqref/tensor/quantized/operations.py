@@ -26,7 +26,7 @@ from ..arguments import as_number, described
 from ..base import TensorBase, wrap
 from ..dispatch import quantized_implementation
 from ..refusal import called_function, undefined_for_quantized
-from .other_arithmetic import clamped_elsewhere, function_elsewhere
+from .other_arithmetic import clamped_elsewhere, function_elsewhere, replaced
 from .quantizer import PerChannelQuantizer, PerTensorQuantizer, per_tensor_quantizer
 from .tensor import make_quantized, number_of
 
@@ -140,7 +140,10 @@ def _masked_fill(tensor: Any, mask: Any, value: Any) -> Any:
     """The quantized value where the mask holds."""
     quantizer = per_tensor_of("masked_fill", tensor)
     number = np.array([number_of(value)], np.float32)
-    filled = np.where(mask._array, quantizer.quantize(number)[0], tensor._array)
+    stored = replaced("masked_fill", "quantize", number, quantizer.grid)
+    if stored is None:
+        stored = quantizer.quantize(number)
+    filled = np.where(mask._array, stored[0], tensor._array)
     return make_quantized(filled, quantizer)
 
 

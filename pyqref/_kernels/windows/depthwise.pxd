@@ -1,7 +1,14 @@
-# Depthwise convolution of planes of floats, and its gradients: included by kernel.pyx.
+# Depthwise convolution of planes of floats, and its gradients.
 #
 # A line of x is copied with zeros beside it, and for a stride of s in s parts, each of every s-th
 # number: what a tap meets is then contiguous.
+
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
+from libc.string cimport memset
+from pyqref._kernels._parallel cimport Task, is_ending, parallel_for, useful_threads
+from pyqref._kernels.simd.primitives cimport SIMD_LANES
+from pyqref._kernels.windows.largest cimport LONG_LINE
+from pyqref._kernels.windows.unfolding cimport PRODUCTS_PER_THREAD, SCRATCH
 
 cdef extern from "windows/depthwise.h":
     enum:
@@ -52,7 +59,9 @@ cdef inline Py_ssize_t count_of_part(const Depthwise* d, Py_ssize_t phase) noexc
     return (d.width - x + d.stride_x - 1) // d.stride_x if x < d.width else 0
 
 
-cdef void copy_line_apart(const Depthwise* d, const float* line, float* target) noexcept nogil:
+cdef inline void copy_line_apart(
+    const Depthwise* d, const float* line, float* target
+) noexcept nogil:
     """One line of x, or of zeros where it is NULL, in parts."""
     cdef Py_ssize_t phase, first, count
     memset(target, 0, d.line * sizeof(float))
@@ -68,7 +77,7 @@ cdef void copy_line_apart(const Depthwise* d, const float* line, float* target) 
             )
 
 
-cdef void copy_lines_apart(
+cdef inline void copy_lines_apart(
     const Depthwise* d, const float* plane, Py_ssize_t first, Py_ssize_t count, float* target
 ) noexcept nogil:
     """Lines of the padded plane."""
@@ -85,7 +94,7 @@ cdef inline Py_ssize_t lines_under(const Depthwise* d, Py_ssize_t count) noexcep
     return (count - 1) * d.stride_y + (d.kernel_y - 1) * d.dilation_y + 1
 
 
-cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Some lines of results of one plane."""
     cdef const Depthwise* d = <const Depthwise*> context
     cdef float* scratch = d.scratch + thread * d.buffer
@@ -115,7 +124,9 @@ cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept n
         l.out += done * l.out_line
 
 
-cdef void depthwise_gradient_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void depthwise_gradient_task(
+    void* context, Py_ssize_t index, int thread
+) noexcept nogil:
     """Some lines of the gradient of one plane: what each tap adds, in the order of the taps."""
     cdef const Depthwise* d = <const Depthwise*> context
     cdef float* line = d.scratch + thread * d.buffer
@@ -149,7 +160,7 @@ cdef void depthwise_gradient_task(void* context, Py_ssize_t index, int thread) n
             return
 
 
-cdef void depthwise_weight_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void depthwise_weight_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Sums of one plane for each tap."""
     cdef const Depthwise* d = <const Depthwise*> context
     cdef float* scratch = d.scratch + thread * d.buffer
@@ -176,7 +187,7 @@ cdef void depthwise_weight_task(void* context, Py_ssize_t index, int thread) noe
         d.out[index * taps + t] = sum_by_halves(places + t * PLACES)
 
 
-cdef int run_depthwise(
+cdef inline int run_depthwise(
     Depthwise* d, tuple sizes, tuple geometry, Task task, Py_ssize_t planes, int n_threads
 ) except -1:
     """``sizes``: height and width of x, of the results, and of the kernel."""
@@ -218,55 +229,3 @@ cdef int run_depthwise(
         free(d.offsets)
         free(d.scratch)
     return 0
-
-
-def depthwise(
-    cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, cnp.ndarray out, tuple sizes,
-    tuple geometry, int n_threads
-):
-    """Fill ``out (batch, channels, height, width)`` from ``x`` and ``weight (channels, taps)``.
-
-    All are float32, contiguous and not empty; ``bias`` has one number a channel, or is None.
-    ``sizes``: height and width of x, of ``out`` and of the kernel; ``geometry`` as for
-    :func:`unfold_rows`.
-    """
-    cdef Depthwise d
-    cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1), sizes[2], sizes[3]]
-    require_output("out", out, OF_FLOAT32, 4, shape)
-    memset(&d, 0, sizeof(Depthwise))
-    d.x, d.weight = <const float*> cnp.PyArray_DATA(x), <const float*> cnp.PyArray_DATA(weight)
-    if bias is not None:
-        d.bias = <const float*> cnp.PyArray_DATA(bias)
-    d.out, d.channels = <float*> cnp.PyArray_DATA(out), shape[1]
-    run_depthwise(&d, sizes, geometry, depthwise_task, shape[0] * shape[1], n_threads)
-
-
-def depthwise_gradient(
-    cnp.ndarray grad, cnp.ndarray weight, cnp.ndarray out, tuple sizes, tuple geometry,
-    int n_threads
-):
-    """Fill ``out``, the gradient of x; ``sizes`` and ``geometry`` as for :func:`depthwise`."""
-    cdef Depthwise d
-    cdef cnp.npy_intp[4] shape = [
-        cnp.PyArray_DIM(grad, 0), cnp.PyArray_DIM(grad, 1), sizes[0], sizes[1]
-    ]
-    require_output("out", out, OF_FLOAT32, 4, shape)
-    memset(&d, 0, sizeof(Depthwise))
-    d.grad = <const float*> cnp.PyArray_DATA(grad)
-    d.weight = <const float*> cnp.PyArray_DATA(weight)
-    d.out, d.channels = <float*> cnp.PyArray_DATA(out), shape[1]
-    run_depthwise(&d, sizes, geometry, depthwise_gradient_task, shape[0] * shape[1], n_threads)
-
-
-def depthwise_weight_gradient(
-    cnp.ndarray grad, cnp.ndarray x, cnp.ndarray out, tuple sizes, tuple geometry, int n_threads
-):
-    """Fill ``out (batch, channels, taps)``, the gradient of the filters from each image."""
-    cdef Depthwise d
-    cdef Py_ssize_t taps = <Py_ssize_t> sizes[4] * <Py_ssize_t> sizes[5]
-    cdef cnp.npy_intp[3] shape = [cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1), taps]
-    require_output("out", out, OF_FLOAT32, 3, shape)
-    memset(&d, 0, sizeof(Depthwise))
-    d.grad, d.x = <const float*> cnp.PyArray_DATA(grad), <const float*> cnp.PyArray_DATA(x)
-    d.out, d.channels = <float*> cnp.PyArray_DATA(out), shape[1]
-    run_depthwise(&d, sizes, geometry, depthwise_weight_task, shape[0] * shape[1], n_threads)

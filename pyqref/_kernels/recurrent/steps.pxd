@@ -1,4 +1,9 @@
-# One step of a recurrent cell, after its two projections: included by kernel.pyx.
+# One step of a recurrent cell, after its two projections.
+
+from libc.string cimport memcpy, memset
+from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.simd.functions cimport *
+from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
     CELLS = 256                     # elements of the hidden state a task
@@ -77,7 +82,7 @@ cdef inline float* moved(float* pointer, Py_ssize_t by) noexcept nogil:
     return NULL if pointer == NULL else pointer + by
 
 
-cdef void step_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void step_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Some elements of one row."""
     cdef const Step* s = <const Step*> context
     cdef Py_ssize_t blocks = (s.size + CELLS - 1) // CELLS
@@ -119,7 +124,7 @@ cdef void step_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
         memcpy(cell, few + LANES_MAX, left * sizeof(float))
 
 
-cdef void run_step(Step* s, int n_threads) noexcept nogil:
+cdef inline void run_step(Step* s, int n_threads) noexcept nogil:
     cdef Py_ssize_t blocks = (s.size + CELLS - 1) // CELLS
     n_threads = useful_threads(<double> s.rows * s.size, CELLS_PER_THREAD, n_threads)
     parallel_for(step_task, s, s.rows * blocks, n_threads)

@@ -1,6 +1,16 @@
-# Convolution of floats, box by box (convolution_boxes.pxi): included by kernel.pyx.
+# Convolution of floats, box by box (convolution_boxes.pxd).
 
-cdef void put_sums(
+from pyqref._kernels._parallel cimport is_ending
+from pyqref._kernels.cache cimport LINE
+from pyqref._kernels.simd.primitives cimport SIMD_LANES, load_f32, store_f32
+from pyqref._kernels.windows.convolution_boxes cimport (
+    POSITIONS, POSITION_VECTORS, TERMS, Axis, Box, Convolution, Place, Terms, add_tiles, copy_box,
+    lay_tiles,
+)
+from pyqref._kernels.windows.unfolding cimport copy_floats
+
+
+cdef inline void put_sums(
     const Convolution* p, const Box* box, const Place* tile, const float* sums, Py_ssize_t row,
     float* out, Py_ssize_t first, Py_ssize_t outputs
 ) noexcept nogil:
@@ -39,7 +49,7 @@ cdef void put_sums(
         y += 1
 
 
-cdef void convolve_outputs(
+cdef inline void convolve_outputs(
     const Convolution* p, const Box* box, const float* weight, const float* bias, float* out,
     Py_ssize_t first, Py_ssize_t outputs, const Place* tiles, Py_ssize_t count,
     const float* copied, float* sums
@@ -69,7 +79,7 @@ cdef inline float* scratch_of(const Convolution* p, int thread) noexcept nogil:
     return <float*> ((at + LINE - 1) // LINE * LINE)
 
 
-cdef void convolution_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void convolution_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Some outputs of one box of one group of one image."""
     cdef const Convolution* p = <const Convolution*> context
     cdef float* copied = scratch_of(p, thread)
@@ -104,69 +114,3 @@ cdef void convolution_task(void* context, Py_ssize_t index, int thread) noexcept
             p.out + rest * p.group_places, first, some, tiles, count, copied, sums,
         )
         first += some
-
-
-def convolve(
-    cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, cnp.ndarray out, tuple axes,
-    tuple spread, Py_ssize_t groups, int n_threads
-):
-    """Fill ``out (N, outputs, *places)``, or some of it, from ``x (N, channels, *size)``.
-
-    All are float32, contiguous and not empty, with three spatial axes; ``weight`` is
-    ``(outputs, channels / groups, taps)``, and ``bias (outputs,)`` or None. ``axes`` has for each
-    axis the number of windows, their size, stride, dilation and how much is padded before, and of
-    the results the first place along this axis, how far apart they are, and how many places the
-    axis has. Results of as many outputs as ``spread`` names for each axis lie beside each other:
-    those of taps without overlap.
-    """
-    cdef Convolution p
-    cdef Py_ssize_t[3] beside = spread
-    cdef Py_ssize_t outputs = cnp.PyArray_DIM(weight, 0)
-    cdef cnp.npy_intp[5] shape = [
-        cnp.PyArray_DIM(x, 0), outputs // (beside[0] * beside[1] * beside[2]), 1, 1, 1
-    ]
-    cdef Py_ssize_t axis, tasks
-    memset(&p, 0, sizeof(Convolution))
-    fill_axes(p.axes, x, axes)
-    for axis in range(3):
-        shape[2 + axis] = p.axes[axis].out_places
-    require_output("out", out, OF_FLOAT32, 5, shape)
-    p.x, p.weight = <const float*> cnp.PyArray_DATA(x), <const float*> cnp.PyArray_DATA(weight)
-    p.out = <float*> cnp.PyArray_DATA(out)
-    if bias is not None:
-        p.bias = <const float*> cnp.PyArray_DATA(bias)
-    p.groups, p.channels = groups, cnp.PyArray_DIM(weight, 1)
-    p.outputs, p.taps = outputs // groups, cnp.PyArray_DIM(weight, 2)
-    choose_boxes(&p)
-    tasks = shape[0] * groups
-    n_threads = useful_threads(
-        <double> tasks * p.outputs * p.channels * p.taps
-        * p.axes[0].out_size * p.axes[1].out_size * p.axes[2].out_size,
-        PRODUCTS_PER_THREAD, n_threads,
-    )
-    tasks *= p.axes[0].boxes * p.axes[1].boxes * p.axes[2].boxes
-    # Tasks that are fewer than make threads equally busy are cut once more.
-    p.shares = 1 if n_threads == 1 or tasks >= 4 * n_threads else 4 * n_threads // tasks
-    p.share = max((p.outputs + p.shares - 1) // p.shares, min(p.outputs, <Py_ssize_t> OUTPUT_ROWS))
-    p.shares = (p.outputs + p.share - 1) // p.share
-    p.some = max(SUMS // (p.places * POSITIONS), <Py_ssize_t> OUTPUT_ROWS)
-    p.some = min(p.share, p.some // OUTPUT_ROWS * OUTPUT_ROWS)
-    p.buffer = p.copied + p.some * p.places * POSITIONS + 16
-    p.offsets = <Py_ssize_t*> malloc(
-        (p.channels * p.taps + p.outputs) * sizeof(Py_ssize_t)
-    )
-    p.tiles = <Place*> malloc(p.places * n_threads * sizeof(Place))
-    p.scratch = <float*> malloc(p.buffer * n_threads * sizeof(float))
-    if p.offsets == NULL or p.tiles == NULL or p.scratch == NULL:
-        free(p.offsets)
-        free(p.tiles)
-        free(p.scratch)
-        raise MemoryError()
-    p.planes = p.offsets + p.channels * p.taps
-    with nogil:
-        fill_offsets(&p)
-        fill_planes(&p, beside)
-        parallel_for(convolution_task, &p, tasks * p.shares, n_threads)
-        free(p.offsets)
-        free(p.tiles)
-        free(p.scratch)

@@ -1,4 +1,4 @@
-# Convolution of floats without columns, its boxes: included by kernel.pyx.
+# Convolution of floats without columns, its boxes.
 #
 # The inputs of some windows, a *box* of outputs, are copied with zeros beside them. For a stride of
 # s, a line is copied in s parts, each of every s-th number, and so are lines of a plane and planes
@@ -7,6 +7,10 @@
 #
 # Lines of outputs follow each other, a *pitch* apart. Where it is cheaper, tiles reach over the
 # ends of lines, and what they find in between is left out.
+
+cimport numpy as cnp
+from pyqref._kernels.simd.primitives cimport SIMD_LANES
+from pyqref._kernels.windows.gathering cimport gather, places_before, zero_floats
 
 cdef extern from "windows/convolution.h":
     enum:
@@ -91,7 +95,7 @@ cdef inline bint is_met(const Axis* a, Py_ssize_t remainder) noexcept nogil:
     return False
 
 
-cdef void copy_part_of_lines(
+cdef inline void copy_part_of_lines(
     const Convolution* p, const float* image, const Box* box, Py_ssize_t rz, Py_ssize_t ry,
     Py_ssize_t rx, float* target
 ) noexcept nogil:
@@ -122,7 +126,7 @@ cdef void copy_part_of_lines(
             zero_floats(line + end, length - end)
 
 
-cdef void copy_box(
+cdef inline void copy_box(
     const Convolution* p, const float* image, const Box* box, float* target
 ) noexcept nogil:
     """One channel: parts of planes, of lines and of numbers; planes, lines and numbers of these."""
@@ -139,7 +143,7 @@ cdef void copy_box(
                     target += p.part
 
 
-cdef Py_ssize_t lay_tiles(const Convolution* p, const Box* box, Place* tiles) noexcept nogil:
+cdef inline Py_ssize_t lay_tiles(const Convolution* p, const Box* box, Place* tiles) noexcept nogil:
     """Where the tiles of a box begin."""
     cdef Py_ssize_t lines = 1 if p.across else box.count[1]
     cdef Py_ssize_t length = box.count[2]
@@ -159,7 +163,7 @@ cdef Py_ssize_t lay_tiles(const Convolution* p, const Box* box, Place* tiles) no
     return count
 
 
-cdef Py_ssize_t floats_of_box(Convolution* p, bint of_lines) noexcept nogil:
+cdef inline Py_ssize_t floats_of_box(Convolution* p, bint of_lines) noexcept nogil:
     """Lay out boxes, and how many floats they take."""
     cdef Axis* high = &p.axes[1]
     cdef Axis* wide = &p.axes[2]
@@ -175,13 +179,13 @@ cdef Py_ssize_t floats_of_box(Convolution* p, bint of_lines) noexcept nogil:
     return p.channel * p.channels
 
 
-cdef Py_ssize_t price_of_tiles(Py_ssize_t length) noexcept nogil:
+cdef inline Py_ssize_t price_of_tiles(Py_ssize_t length) noexcept nogil:
     """What tiles of so many positions take, a half vector each besides the products."""
     cdef Py_ssize_t vectors = (length + SIMD_LANES - 1) // SIMD_LANES
     return 2 * vectors + (vectors + POSITION_VECTORS - 1) // POSITION_VECTORS
 
 
-cdef void choose_boxes(Convolution* p) noexcept nogil:
+cdef inline void choose_boxes(Convolution* p) noexcept nogil:
     """As large as the scratch allows, along the last axis first."""
     cdef Axis* a
     cdef Py_ssize_t axis, low, high, middle
@@ -230,7 +234,7 @@ cdef void choose_boxes(Convolution* p) noexcept nogil:
         p.places *= p.axes[1].box * (p.axes[2].box // POSITIONS + 1)
 
 
-cdef void fill_offsets(Convolution* p) noexcept nogil:
+cdef inline void fill_offsets(Convolution* p) noexcept nogil:
     """Where each tap of each channel finds what it meets, behind an output."""
     cdef Axis* a = p.axes
     cdef Py_ssize_t channel, kz, ky, kx, z, y, x, slot
@@ -255,7 +259,7 @@ cdef void fill_offsets(Convolution* p) noexcept nogil:
             k += 1
 
 
-cdef void fill_planes(Convolution* p, const Py_ssize_t* spread) noexcept nogil:
+cdef inline void fill_planes(Convolution* p, const Py_ssize_t* spread) noexcept nogil:
     """Where the results of each output begin: those of taps beside each other, then channels."""
     cdef Py_ssize_t volume = (
         p.axes[0].out_places * p.axes[1].out_places * p.axes[2].out_places
@@ -274,7 +278,7 @@ cdef void fill_planes(Convolution* p, const Py_ssize_t* spread) noexcept nogil:
                     o += 1
 
 
-cdef int fill_axes(Axis* axes, cnp.ndarray x, tuple given) except -1:
+cdef inline int fill_axes(Axis* axes, cnp.ndarray x, tuple given) except -1:
     """``given``: as for :func:`convolve`."""
     cdef Py_ssize_t axis
     cdef Axis* a

@@ -1,7 +1,15 @@
-# The gradient of the filters of a convolution of floats: included by kernel.pyx.
+# The gradient of the filters of a convolution of floats.
 #
 # A task has some channels of a group. It copies them image by image, as a convolution does, and
 # multiplies what each tap meets by the gradients of the results, RESULTS results at a time.
+
+from libc.string cimport memset
+from pyqref._kernels._parallel cimport is_ending
+from pyqref._kernels.simd.primitives cimport SIMD_LANES
+from pyqref._kernels.windows.convolution cimport scratch_of
+from pyqref._kernels.windows.convolution_boxes cimport POSITIONS, Box, Convolution, copy_box
+from pyqref._kernels.windows.gathering cimport gather
+from pyqref._kernels.windows.unfolding cimport transpose_f32
 
 cdef extern from "windows/convolution.h":
     ctypedef struct Run:
@@ -24,7 +32,7 @@ cdef struct WeightGradient:
     Py_ssize_t panels           # of POSITIONS outputs
 
 
-cdef Py_ssize_t lay_runs(
+cdef inline Py_ssize_t lay_runs(
     const Convolution* p, Py_ssize_t first, Py_ssize_t count, Run* runs
 ) noexcept nogil:
     """Where the inputs of ``count`` results from ``first`` on are, line by line."""
@@ -43,7 +51,7 @@ cdef Py_ssize_t lay_runs(
     return found
 
 
-cdef void add_block(
+cdef inline void add_block(
     const WeightGradient* w, const float* grad, Py_ssize_t first, Py_ssize_t channels,
     const float* copied, float* sums, float* panel, Run* runs
 ) noexcept nogil:
@@ -66,7 +74,7 @@ cdef void add_block(
         )
 
 
-cdef void weight_gradient_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void weight_gradient_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Some channels of one group, for all of its outputs."""
     cdef const WeightGradient* w = <const WeightGradient*> context
     cdef const Convolution* p = &w.layer
@@ -103,63 +111,3 @@ cdef void weight_gradient_task(void* context, Py_ssize_t index, int thread) noex
         for o in range(first, min(first + POSITIONS, p.outputs)):
             x = sums + first * terms + o - first
             gather(out + o * w.all_channels * p.taps, x, POSITIONS, terms)
-
-
-def convolve_weights(
-    cnp.ndarray grad, cnp.ndarray x, cnp.ndarray out, tuple axes, Py_ssize_t groups, int n_threads
-):
-    """Fill ``out (outputs, channels / groups, taps)``, the gradient of the filters.
-
-    ``grad (N, outputs, *count)`` and ``x (N, channels, *size)`` are float32, contiguous and not
-    empty, with three spatial axes; ``axes`` is as for :func:`convolve`.
-    """
-    cdef WeightGradient w
-    cdef Convolution* p = &w.layer
-    cdef cnp.npy_intp[3] shape = [
-        cnp.PyArray_DIM(grad, 1), cnp.PyArray_DIM(x, 1) // groups, 1
-    ]
-    cdef Py_ssize_t axis, most
-    memset(&w, 0, sizeof(WeightGradient))
-    fill_axes(p.axes, x, axes)
-    w.length = 1
-    for axis in range(3):
-        shape[2] *= p.axes[axis].kernel
-        p.axes[axis].box = p.axes[axis].out_size
-        w.length *= p.axes[axis].out_size
-    require_output("out", out, OF_FLOAT32, 3, shape)
-    p.x, w.grad = <const float*> cnp.PyArray_DATA(x), <const float*> cnp.PyArray_DATA(grad)
-    w.out = <float*> cnp.PyArray_DATA(out)
-    w.images, w.all_channels = cnp.PyArray_DIM(x, 0), shape[1]
-    p.groups, p.outputs, p.taps = groups, shape[0] // groups, shape[2]
-    w.panels = (p.outputs + POSITIONS - 1) // POSITIONS
-    n_threads = useful_threads(
-        <double> w.images * w.length * shape[0] * shape[1] * shape[2], PRODUCTS_PER_THREAD,
-        n_threads,
-    )
-    # As many channels as are copied at a time, but so few that every thread has some.
-    p.channels = 1
-    most = BOX // floats_of_box(p, True)
-    if n_threads > 1 and groups < 2 * n_threads:
-        most = min(most, w.all_channels * groups // (2 * n_threads))
-    p.channels = min(
-        max(most, (FEWEST_TERMS + p.taps - 1) // p.taps, <Py_ssize_t> 1), w.all_channels
-    )
-    w.chunks = (w.all_channels + p.channels - 1) // p.channels
-    p.channels = (w.all_channels + w.chunks - 1) // w.chunks
-    p.copied = floats_of_box(p, True) // 16 * 16 + 16
-    # A panel, the sums, and then the runs, of which there are at most as many as results.
-    p.buffer = (
-        p.copied + RESULTS * POSITIONS + w.panels * p.channels * p.taps * POSITIONS
-        + RESULTS * sizeof(Run) // sizeof(float) + 16
-    )
-    p.offsets = <Py_ssize_t*> malloc(p.channels * p.taps * sizeof(Py_ssize_t))
-    p.scratch = <float*> malloc(p.buffer * n_threads * sizeof(float))
-    if p.offsets == NULL or p.scratch == NULL:
-        free(p.offsets)
-        free(p.scratch)
-        raise MemoryError()
-    with nogil:
-        fill_offsets(p)
-        parallel_for(weight_gradient_task, &w, groups * w.chunks, n_threads)
-        free(p.offsets)
-        free(p.scratch)

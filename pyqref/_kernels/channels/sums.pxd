@@ -1,4 +1,10 @@
-# Sums over channels, in double: included by the body.
+# Sums over channels, in double.
+
+cimport numpy as cnp
+from libc.string cimport memcpy, memset
+from pyqref._kernels._outputs cimport OF_FLOAT32, require_output
+from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.channels.constants cimport WORK_PER_THREAD
 
 cdef extern from "channels/places.h":
     ctypedef struct Places:
@@ -94,7 +100,7 @@ cdef inline void add_channels(
         add_channel(s, channel, centers, term)
 
 
-cdef void sums_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void sums_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Sums s = (<Sums*> context)[0]
     # The term is a constant of each loop.
     if s.term == PRODUCT:
@@ -104,7 +110,7 @@ cdef void sums_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
         add_channels(&s, index, s.first, SQUARE)
 
 
-cdef int run_sums(
+cdef inline int run_sums(
     Sums* s, cnp.ndarray a, str name, cnp.ndarray first, str other, cnp.ndarray second,
     int n_threads,
 ) except -1:
@@ -124,22 +130,3 @@ cdef int run_sums(
             sums_task, s, (s.channels + s.channels_per_task - 1) // s.channels_per_task, n_threads
         )
     return 0
-
-
-def moments_of_channels(cnp.ndarray x, cnp.ndarray means, cnp.ndarray variances, int n_threads):
-    """Mean and variance of each channel of ``x``."""
-    cdef Sums s
-    s.b = NULL
-    s.term, s.count = SQUARE, <double> (cnp.PyArray_DIM(x, 0) * cnp.PyArray_DIM(x, 2))
-    run_sums(&s, x, "means", means, "variances", variances, n_threads)
-
-
-def add_up(
-    cnp.ndarray a, cnp.ndarray b, cnp.ndarray centers, cnp.ndarray sums, cnp.ndarray products,
-    int n_threads,
-):
-    """Sums of ``a``, and of ``a * (b - center)``, over each channel."""
-    cdef Sums s
-    s.b, s.centers = <const float*> cnp.PyArray_DATA(b), <const float*> cnp.PyArray_DATA(centers)
-    s.term, s.count = PRODUCT, 1
-    run_sums(&s, a, "sums", sums, "products", products, n_threads)

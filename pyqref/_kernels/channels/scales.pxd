@@ -1,4 +1,9 @@
-# What is done to each number with the numbers of its channel: included by the body.
+# What is done to each number with the numbers of its channel.
+
+cimport numpy as cnp
+from pyqref._kernels._outputs cimport OF_FLOAT32, require_output_beside
+from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.channels.constants cimport CHUNK, WORK_PER_THREAD
 
 cdef enum Rule:
     MULTIPLY    # x * scale
@@ -74,7 +79,7 @@ cdef inline void scale_lines(
             line += 1
 
 
-cdef void scaling_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void scaling_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Scaling s = (<Scaling*> context)[0]
     cdef Py_ssize_t first = index * s.lines_per_task
     cdef Py_ssize_t last = min(first + s.lines_per_task, s.lines)
@@ -91,7 +96,7 @@ cdef void scaling_task(void* context, Py_ssize_t index, int thread) noexcept nog
         scale_lines(&s, first, last, GRADIENT)
 
 
-cdef int run_scaling(Scaling* s, cnp.ndarray x, cnp.ndarray out, int n_threads) except -1:
+cdef inline int run_scaling(Scaling* s, cnp.ndarray x, cnp.ndarray out, int n_threads) except -1:
     cdef Py_ssize_t size = cnp.PyArray_SIZE(x)
     require_output_beside("out", out, OF_FLOAT32, x)
     if size == 0:
@@ -106,30 +111,3 @@ cdef int run_scaling(Scaling* s, cnp.ndarray x, cnp.ndarray out, int n_threads) 
             scaling_task, s, (s.lines + s.lines_per_task - 1) // s.lines_per_task, n_threads
         )
     return 0
-
-
-def scale(
-    cnp.ndarray x, cnp.ndarray scales, shifts, centers, cnp.ndarray out, bint divides,
-    int n_threads,
-):
-    """``x * scale``, plus ``shift`` where there are any, of ``x - center``; or ``x / scale``."""
-    cdef Scaling s
-    s.scales, s.rule = <const float*> cnp.PyArray_DATA(scales), DIVIDE if divides else MULTIPLY
-    if shifts is not None:
-        s.shifts, s.rule = <const float*> cnp.PyArray_DATA(shifts), SHIFT
-    if centers is not None:
-        s.centers, s.rule = <const float*> cnp.PyArray_DATA(centers), CENTER
-    run_scaling(&s, x, out, n_threads)
-
-
-def gradient(
-    cnp.ndarray grad, cnp.ndarray x, cnp.ndarray parameters, cnp.ndarray out, int n_threads
-):
-    """``grad * scale - (x - center) * factor - shift``; ``parameters`` are these, line by line."""
-    cdef Scaling s
-    s.y, s.rule = <const float*> cnp.PyArray_DATA(x), GRADIENT
-    s.scales = <const float*> cnp.PyArray_DATA(parameters)
-    s.centers = s.scales + cnp.PyArray_DIM(x, 1)
-    s.factors = s.centers + cnp.PyArray_DIM(x, 1)
-    s.shifts = s.factors + cnp.PyArray_DIM(x, 1)
-    run_scaling(&s, grad, out, n_threads)

@@ -1,4 +1,10 @@
-# The largest of each window of a plane of floats, and its gradient: included by kernel.pyx.
+# The largest of each window of a plane of floats, and its gradient.
+
+cimport numpy as cnp
+from libc.math cimport INFINITY
+from libc.stdint cimport uint8_t, uint32_t
+from pyqref._kernels._parallel cimport Task, is_ending, parallel_for, useful_threads
+from pyqref._kernels.windows.unfolding cimport WORK_PER_THREAD
 
 cdef enum:
     LONG_LINE = 1 << 12         # numbers under the windows of a line, for which it asks is_ending
@@ -23,12 +29,12 @@ cdef inline void largest_of_window(
     cdef float value
     cdef uint8_t best_index = 0
     cdef uint8_t index = 0
-    cdef Py_ssize_t ky, kx
+    cdef Py_ssize_t _ky, _kx
     cdef Py_ssize_t y = top
     cdef Py_ssize_t x
-    for ky in range(m.kernel_y):
+    for _ky in range(m.kernel_y):
         x = left
-        for kx in range(m.kernel_x):
+        for _kx in range(m.kernel_x):
             if 0 <= y < m.height and 0 <= x < m.width:
                 value = plane[y * m.width + x]
                 if value > best or value != value:
@@ -65,7 +71,7 @@ cdef inline bint largest_inside(
     return are_numbers
 
 
-cdef void largest_of_lines(
+cdef inline void largest_of_lines(
     const Maxima* maxima, Py_ssize_t plane_index, Py_ssize_t first_line, Py_ssize_t last_line
 ) noexcept nogil:
     """Some lines of results of one plane."""
@@ -102,7 +108,7 @@ cdef void largest_of_lines(
         winner += m.out_width
 
 
-cdef void largest_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void largest_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """One plane, a line at a time where lines are long."""
     cdef const Maxima* m = <const Maxima*> context
     cdef Py_ssize_t step = m.out_height
@@ -116,7 +122,7 @@ cdef void largest_task(void* context, Py_ssize_t index, int thread) noexcept nog
             return
 
 
-cdef void gradient_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void gradient_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """One plane. From the last window to the first: what meets comes in the order of the kernel."""
     cdef Maxima m = (<const Maxima*> context)[0]  # a copy, as above
     cdef float* plane = m.out + index * m.height * m.width
@@ -138,7 +144,7 @@ cdef void gradient_task(void* context, Py_ssize_t index, int thread) noexcept no
                 plane[y * m.width + x] += m.grad[i]
 
 
-cdef void run_maxima(
+cdef inline void run_maxima(
     Maxima* m, cnp.ndarray planes, cnp.ndarray winner, tuple kernel, tuple geometry, Task task,
     int n_threads,
 ):
@@ -150,34 +156,3 @@ cdef void run_maxima(
     n_threads = useful_threads(<double> cnp.PyArray_SIZE(planes), WORK_PER_THREAD, n_threads)
     with nogil:
         parallel_for(task, m, cnp.PyArray_DIM(planes, 0), n_threads)
-
-
-def largest(
-    cnp.ndarray x, cnp.ndarray out, cnp.ndarray winner, tuple kernel, tuple geometry,
-    int n_threads,
-):
-    """Fill ``out`` and ``winner``, uint8, from float32 ``x``; all ``(planes, *size)``."""
-    cdef Maxima m
-    cdef cnp.npy_intp[3] sizes = [cnp.PyArray_DIM(x, 0), 1, 1]
-    cdef int axis
-    for axis in range(1, min(cnp.PyArray_NDIM(winner), 3)):
-        sizes[axis] = cnp.PyArray_DIM(winner, axis)
-    require_output("winner", winner, OF_UINT8, 3, sizes)
-    require_output("out", out, OF_FLOAT32, 3, sizes)
-    m.x, m.out = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(out)
-    run_maxima(&m, x, winner, kernel, geometry, largest_task, n_threads)
-
-
-def gradient_of_largest(
-    cnp.ndarray grad, cnp.ndarray winner, cnp.ndarray out, tuple kernel, tuple geometry,
-    int n_threads,
-):
-    """Add the gradient of each window to its winner in ``out``, which is zero."""
-    cdef Maxima m
-    cdef cnp.npy_intp[3] sizes = [cnp.PyArray_DIM(grad, 0), 1, 1]
-    cdef int axis
-    for axis in range(1, min(cnp.PyArray_NDIM(out), 3)):
-        sizes[axis] = cnp.PyArray_DIM(out, axis)
-    require_output("out", out, OF_FLOAT32, 3, sizes)
-    m.grad, m.out = <const float*> cnp.PyArray_DATA(grad), <float*> cnp.PyArray_DATA(out)
-    run_maxima(&m, out, winner, kernel, geometry, gradient_task, n_threads)
