@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._insides.code_objects import all_positional
+from ..tensor import Tensor
 from .interception import find_stand_in, plain
 from .side_effects import has_side_effect
 
@@ -103,7 +104,7 @@ def arguments_of_root(
     special = False
     for each in sorted(parameters, key=lambda p: len(_stars(p))):
         special = special or each.kind not in (each.POSITIONAL_OR_KEYWORD, each.POSITIONAL_ONLY)
-        args.append(_argument(tracer, each, concrete))
+        args.append(_argument(tracer, each, concrete, own))
     if not special:
         return function, args
     if not isinstance(own, FunctionType):
@@ -111,9 +112,16 @@ def arguments_of_root(
     return all_positional(own, len(args)), args
 
 
-def annotation(kind: str | type[Any] | None) -> Any:
-    """An annotation; None where there is none, or where it says nothing."""
-    return None if kind in (inspect.Signature.empty, Any, "Any", None) else kind
+def annotation(kind: str | type[Any] | None, function: Callable[..., Any]) -> Any:
+    """An annotation of a function; None where there is none, or where it says nothing.
+
+    Functions of this library name their types for type checkers: a graph is told of tensors.
+    """
+    if kind in (inspect.Signature.empty, Any, "Any", None):
+        return None
+    if str(getattr(function, "__module__", "")).partition(".")[0] == __name__.partition(".")[0]:
+        return Tensor if kind == "Tensor" else None
+    return kind
 
 
 def _signature(function: Any) -> inspect.Signature:
@@ -130,9 +138,14 @@ def _stars(parameter: inspect.Parameter) -> str:
     return "**" if parameter.kind is parameter.VAR_KEYWORD else ""
 
 
-def _argument(tracer: Any, parameter: inspect.Parameter, concrete: dict[str, Any]) -> Any:
+def _argument(
+    tracer: Any,
+    parameter: inspect.Parameter,
+    concrete: dict[str, Any],
+    function: Callable[..., Any],
+) -> Any:
     stars = _stars(parameter)
-    kind = annotation(parameter.annotation)
+    kind = annotation(parameter.annotation, function)
     default = () if stars or parameter.default is parameter.empty else (parameter.default,)
     target = f"{stars}{parameter.name}"
     proxy = tracer.create_proxy("placeholder", target, default, {}, type_expr=kind)

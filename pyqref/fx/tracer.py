@@ -243,7 +243,7 @@ class Tracer(TracerBase):
                 "output",
                 (self.create_arg(result),),
                 {},
-                type_expr=annotation(annotations.get("return")),
+                type_expr=annotation(annotations.get("return"), function),
             )
         return self.graph
 

@@ -41,6 +41,11 @@ class Phase(NamedTuple):
     dilation, before
         What the taps meet in the gradient of the results: how far it is apart, and how much is
         padded before the first.
+
+    Examples
+    --------
+    >>> Phase(0, 2, places=3, taps=range(2, -1, -2), dilation=1, before=1).places
+    3
     """
 
     first: int

@@ -25,7 +25,7 @@ from pyqref._insides.stack import caller
 from .._advice import advice, package_advice
 from ..backends import quantized as settings
 from .missing import advised, refuse_import, unadvised
-from .torch_module import TORCH_VERSION, TorchModule, pyqref
+from .torch_module import NOT_TORCH, TORCH_VERSION, TorchModule, pyqref
 
 __all__ = [
     "as_torch",
@@ -116,6 +116,8 @@ class _Finder(importlib.abc.MetaPathFinder):
         owner: Any = pyqref if parent == TORCH else sys.modules[parent]
         if fullname == f"{TORCH}.version":
             return self.top.version
+        if parent == TORCH and last in NOT_TORCH:
+            return None
         name = f"{owner.__name__}.{last}"
         try:
             return importlib.import_module(name)

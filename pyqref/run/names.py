@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from .._advice import advice, package_advice
-from .torch_module import TorchModule, pyqref
+from .torch_module import NOT_TORCH, TorchModule, pyqref
 
 __all__ = ["is_here", "returns_tensor", "what_to_do"]
 
@@ -49,6 +49,8 @@ def _attribute(owner: Any, name: str) -> Any:
 def _submodule(owner: Any, name: str) -> Any:
     """The module ``name`` below the module ``owner``, or ``ABSENT``."""
     if not isinstance(owner, ModuleType) or not hasattr(owner, "__path__"):
+        return ABSENT
+    if owner is _TOP and name in NOT_TORCH:
         return ABSENT
     path = f"{pyqref.__name__ if owner is _TOP else owner.__name__}.{name}"
     try:

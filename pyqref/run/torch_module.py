@@ -14,7 +14,9 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-__all__ = ["TORCH_VERSION", "TorchModule", "TorchVersion", "pyqref", "version_module"]
+from .._advice import advice
+
+__all__ = ["NOT_TORCH", "TORCH_VERSION", "TorchModule", "TorchVersion", "pyqref", "version_module"]
 
 #: The package as its users have it; it is there before this module, which it offers itself.
 pyqref: Any = sys.modules[__name__.partition(".")[0]]
@@ -74,6 +76,8 @@ def _of_one_length(
 
 
 TORCH_VERSION = TorchVersion("2.13.0+pyqref")
+#: Modules of pyqref that torch has under the same name for something else.
+NOT_TORCH = frozenset({"export"})
 
 
 class TorchModule(ModuleType):
@@ -104,6 +108,9 @@ class TorchModule(ModuleType):
         self.__dict__.update(own)
 
     def __getattr__(self, name: str) -> Any:
+        if name in NOT_TORCH:
+            message = f"module {self.__name__!r} has no attribute {name!r}; {advice(name)}"
+            raise AttributeError(message, name=name, obj=self)
         return getattr(pyqref, name)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -116,7 +123,7 @@ class TorchModule(ModuleType):
         delattr(pyqref, name)
 
     def __dir__(self) -> list[str]:
-        return sorted({*dir(pyqref), *self._OWN})
+        return sorted({*dir(pyqref), *self._OWN} - NOT_TORCH)
 
     def __repr__(self) -> str:
         return f"<module {self.__name__!r}, which is pyqref {pyqref.__version__}>"

@@ -339,3 +339,13 @@ def test_divergence_of_a_negative_target_is_none() -> None:
     x, target = _tensor([0.0, 0.0]), _tensor([-0.5, 0.0])
     y = F.kl_div(x, target, reduction="none").tolist()
     assert (True, 0.0) == (np.isnan(y[0]), y[1])
+
+
+def test_upsample_takes_a_list_of_scale_factors() -> None:
+    """It gives what a tuple gives, the only sequence that torch takes."""
+    x = pyqref.rand(1, 2, 2, 3)
+    of_list, of_tuple = (
+        pyqref.nn.Upsample(scale_factor=kind([2.0, 1.0])) for kind in (list, tuple)
+    )
+    assert (1, 2, 4, 3) == of_list(x).shape
+    assert of_list(x).equal(of_tuple(x))

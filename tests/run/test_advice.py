@@ -10,10 +10,13 @@ import pyqref
 from pyqref._advice import advice, package_advice, rows
 from pyqref._advice_packages import PACKAGES
 from pyqref._advice_table import TABLE
+from pyqref.run.torch_module import NOT_TORCH
 
 
 def _is_here(name: str) -> bool:
     """Whether ``torch.<name>`` is a name of pyqref."""
+    if name in NOT_TORCH:
+        return False
     found: object = pyqref
     path = "pyqref"
     for part in name.split("."):

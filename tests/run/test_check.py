@@ -119,6 +119,7 @@ def test_functions_that_give_tensors(name, gives):
     ("name", "advice"),
     [
         ("torch.vmap", "loop over the batch"),
+        ("torch.export.export", "pyqref has no export compiler"),
         ("torch.nn.Lineer", "is it Linear"),
         ("torch.zzz", "pyqref does not have it"),
         ("torchvision.models", "pip install torchvision --no-deps"),

@@ -14,6 +14,9 @@ from pyqref.numerics.types import FloatArray
 
 __all__ = ["pad"]
 
+#: Bytes of an array in another order, which is copied; a larger one is not.
+_MOST_COPIED = 1 << 19
+
 
 def pad(x: FloatArray, pairs: tuple[tuple[int, int], ...], value: Any) -> FloatArray:
     """Fast form of :func:`pyqref.numerics.windows.pad`.
@@ -25,7 +28,8 @@ def pad(x: FloatArray, pairs: tuple[tuple[int, int], ...], value: Any) -> FloatA
     """
     kernel = registry.twin("elementwise")
     count = len(pairs)
-    if kernel is None or not 1 <= count <= 3 or x.dtype.hasobject:
+    is_large = x.nbytes > _MOST_COPIED and not x.flags.c_contiguous
+    if kernel is None or not 1 <= count <= 3 or x.dtype.hasobject or is_large:
         return reference.pad(x, pairs, value)
     leading, size = x.shape[:-count], x.shape[-count:]
     sizes = [n + before + after for n, (before, after) in zip(size, pairs, strict=True)]

@@ -37,7 +37,7 @@ _PAGES = {
         embedding-bag embedding-lookup
     """,
     "exponential": """
-        sigmoid tanh-expm1
+        float-softmax sigmoid tanh-expm1
     """,
     "fake_quantization": """
         fake-quantize fake-quantize-channel fake-quantize-mask learnable-zero-point

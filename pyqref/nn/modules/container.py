@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import TYPE_CHECKING, Any
 
-from ..._typing import Tensor
 from .module import Module
 from .printing import indented, with_children
 
@@ -130,7 +129,7 @@ class Sequential(_Ordered):
         for name, module in named:
             self.add_module(name, module)
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Any) -> Any:
         """The result of the last module, each called on the result of the one before."""
         for module in self._modules.values():
             input = module(input)
