@@ -180,11 +180,15 @@ def test_threads_wait_awake_for_a_short_time_unless_told_otherwise(
 
 @pytest.mark.skipif(not threads.has_openmp(), reason="built without OpenMP")
 @pytest.mark.parametrize(("asked", "given"), [("2", 2), ("5000", threads.MOST_THREADS)])
-def test_environment_is_bounded_as_set_num_threads_is(asked: str, given: int) -> None:
+def test_environment_is_bounded_as_set_num_threads_is(
+    asked: str, given: int, tmp_path: Path
+) -> None:
     program = "import pyqref; print(pyqref.get_num_threads())"
     environment = {**os.environ, "OMP_NUM_THREADS": asked}
     command = [sys.executable, "-c", program]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert f"{given}\n" == result.stdout
 
 
