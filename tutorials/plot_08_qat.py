@@ -221,7 +221,8 @@ plt.show()
 for name, each in found.items():
     print(f"{name:>22}: " + ", ".join(f"{width} bits {each[width]:.1f} %" for width in each))
 whole = score(model)
-assert 6 < whole - found["after training"][3] < 11 and found["after training"][2] < whole / 2
+assert 6 < whole - found["after training"][3] < 11
+assert found["after training"][2] < whole / 2
 assert found["while training"][3] > found["after training"][3] + 2
 assert found["while training"][3] >= found["after longer training"][3]
 assert found["while training"][2] > found["after longer training"][2] + 20
