@@ -145,7 +145,7 @@ TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            "pyqref.export.onnx(model, example_inputs, path) writes a model to a file of ONNX, and "
+            "pyqref.export.onnx(model, example_inputs, path) writes a model to an ONNX file, and "
             "pyqref.interop.from_onnx(path) reads one"
         ),
         "onnx.*",

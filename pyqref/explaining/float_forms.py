@@ -14,12 +14,19 @@ from .. import nn
 from ..nn import functional as F
 from ..nn.modules import Module
 from ..nn.quantized import FXFloatFunctional, QFunctional
-from ..ops.quantized.packed import PackedLinear, PackedWeight
+from ..ops.quantized.packed import PackedWeight
 from ..ops.quantized.packed_conv import PackedConv
 from ..tensor import Tensor, cat, matmul
 from .values import as_float, on_floats
 
-__all__ = ["float_form", "packed_weight_of", "reference_weight_of", "run_with_weight", "then"]
+__all__ = [
+    "NoFloatFormError",
+    "float_form",
+    "packed_weight_of",
+    "reference_weight_of",
+    "run_with_weight",
+    "then",
+]
 
 Form = Callable[..., Any]
 
@@ -30,6 +37,10 @@ GRID_ONLY = (
     "quantize_per_tensor_dynamic",
     "dequantize",
 )
+
+
+class NoFloatFormError(LookupError):
+    """A function has no float form: whoever asked runs it on the grids of its inputs."""
 
 
 class ReferenceWeight:
@@ -95,10 +106,8 @@ def run_with_weight(
     layer
         The module that has the packed weight; it may pad the input itself.
     """
-    if isinstance(packed, PackedLinear) or getattr(packed, "spatial", 1) == 0:
+    if not isinstance(packed, (PackedConv, ReferenceWeight)) or packed.spatial == 0:
         return F.linear(x, weight, bias)
-    if not isinstance(packed, (PackedConv, ReferenceWeight)):
-        raise NotImplementedError(f"there is no float form of {type(packed).__name__}")
     index = packed.spatial - 1
     if packed.transposed:
         transposed = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[index]
@@ -202,7 +211,7 @@ def _of_function(function: Any) -> Form:
             return then(function, args, kwargs)(y)
         base = name.removesuffix("_relu") if name != "leaky_relu" else name
         if base not in FUNCTIONS:
-            raise NotImplementedError(f"there is no float form of {name}")
+            raise NoFloatFormError(name)
         y = FUNCTIONS[base](**_bound(function, args, kwargs))
         return F.relu(y) if base != name else y
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..nn.modules import Module
 from ..tensor import quantize_per_tensor
+from .float_forms import NoFloatFormError
 from .originals import Originals
 from .running import Call, Key, called, intercepted
 from .stages import FLOAT, Stages
@@ -70,7 +71,7 @@ class Hybrid:
         if stages.packed is None:
             try:
                 floats = stages.form(*before[0], **before[1])
-            except (TypeError, ValueError, RuntimeError, NotImplementedError, AttributeError):
+            except (NoFloatFormError, TypeError, ValueError, RuntimeError, AttributeError):
                 floats = None
                 stages.form = _on_its_grids(call.run, args)
             # Numbers that are quantized again may happen to lie on the grid already.

@@ -1,6 +1,6 @@
 """Converted models for other systems.
 
-:func:`onnx` writes a file of ONNX. Read :mod:`.to_onnx`, then :mod:`.walk` (how a model becomes a
+:func:`onnx` writes an ONNX file. Read :mod:`.to_onnx`, then :mod:`.walk` (how a model becomes a
 list of operators), :mod:`.table` and the files of :mod:`.lowerings`, :mod:`.document` (the file).
 """
 

@@ -1,4 +1,4 @@
-"""Writing a converted model to a file of ONNX."""
+"""Writing a converted model to an ONNX file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def onnx(
     dynamic_batch: bool = False,
     progress: bool | None = None,
 ) -> None:
-    """Write a converted model to a file of ONNX.
+    """Write a converted model to an ONNX file.
 
     Parameters
     ----------

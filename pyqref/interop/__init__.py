@@ -1,4 +1,4 @@
-"""Models and weights from ``torch``, and models from files of ONNX.
+"""Models and weights from ``torch``, and models from ONNX files.
 
 Nothing here imports ``torch``, but for :func:`from_torch` where it traces a module, and then
 ``torch`` has been imported already, and for :func:`to_torch_state_dict`. Read :mod:`.arrays`, then

@@ -1,4 +1,4 @@
-"""A file of ONNX as a graph module."""
+"""An ONNX file as a graph module."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["from_onnx"]
 
 
 def from_onnx(path: str | os.PathLike[str]) -> Any:
-    """Make a graph module of a model in a file of ONNX.
+    """Make a graph module of a model in an ONNX file.
 
     Float models have the layers that ``prepare_fx`` quantizes. Of quantized models every rounding
     is the one that ONNX specifies: QuantizeLinear divides by the scale; layers between

@@ -1,4 +1,4 @@
-"""A file of ONNX, read and checked, as plain data."""
+"""An ONNX file, read and checked, as plain data."""
 
 from __future__ import annotations
 
