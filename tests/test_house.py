@@ -20,6 +20,7 @@ FLOORS: dict[str, float] = {
     "pyqref._advice": 0,
     "pyqref._advice_packages": 0,
     "pyqref._advice_table": 0,
+    "pyqref._problems": 0,
     "pyqref._other_paths": 0,
     "pyqref._other_paths_table": 0,
     "pyqref.dtypes": 0,

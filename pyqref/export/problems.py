@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from .._problems import Problem, ProblemsError
 
 __all__ = ["Problem", "Unsupported", "UnsupportedError"]
-
-
-class Problem(NamedTuple):
-    """What cannot be exported: where, what it is, and why.
-
-    Examples
-    --------
-    >>> Problem("body.sort", "sort", "no such operator").path
-    'body.sort'
-    """
-
-    path: str
-    type: str
-    reason: str
 
 
 class Unsupported(Exception):  # noqa: N818  # it never leaves the package
     """One operation has no counterpart; the text says why."""
 
 
-class UnsupportedError(TypeError):
+class UnsupportedError(ProblemsError):
     """A model has parts that the format cannot express.
 
     Attributes
@@ -42,8 +28,4 @@ class UnsupportedError(TypeError):
     """
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
-        self.problems = problems
-        rows = [("path", "type", "reason"), *problems]
-        widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-        table = "\n".join(f"{row[0]:{widths[0]}}  {row[1]:{widths[1]}}  {row[2]}" for row in rows)
-        super().__init__(f"pyqref.export.onnx cannot export {len(problems)} part(s):\n{table}")
+        super().__init__(problems, "pyqref.export.onnx cannot export")

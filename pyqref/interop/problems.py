@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from .report import aligned
+from .._problems import Problem, ProblemsError
 
 __all__ = ["Problem", "UnsupportedError"]
 
 
-class Problem(NamedTuple):
-    """What cannot be taken over: where, in a module of which class, and why."""
-
-    path: str
-    type: str
-    reason: str
-
-
-class UnsupportedError(TypeError):
+class UnsupportedError(ProblemsError):
     """A model has parts with no counterpart here.
 
     Attributes
@@ -34,6 +24,4 @@ class UnsupportedError(TypeError):
     """
 
     def __init__(self, problems: tuple[Problem, ...], function: str = "from_torch") -> None:
-        self.problems = problems
-        table = aligned([("path", "type", "reason"), *problems])
-        super().__init__(f"{function} cannot take over {len(problems)} part(s):\n{table}")
+        super().__init__(problems, f"{function} cannot take over")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["LoadReport", "LoadRow", "aligned"]
+from .._problems import aligned
+
+__all__ = ["LoadReport", "LoadRow"]
 
 
 @dataclass(frozen=True)
@@ -106,12 +108,3 @@ class LoadReport:
 
     def __repr__(self) -> str:
         return f"<LoadReport: {self.summary()}>"
-
-
-def aligned(lines: list[tuple[str, ...]]) -> str:
-    """Columns of text below each other."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
