@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pyqref.numerics.noted import noted
+
 __all__ = ["Recorder", "Step", "silent"]
 
 
@@ -48,14 +50,14 @@ Note = Callable[..., Any]
 def silent(
     name: str, value: Any, label: str, formula: str, decision: Any = None, **numbers: Any
 ) -> Any:
-    """Return the value and write nothing down: for whole arrays.
+    """Return the value and write no step down: for whole arrays (:mod:`pyqref.numerics.noted`).
 
     Examples
     --------
     >>> silent("sum", 26, "eq-linear-accumulator", "{a} + {b}", a=6, b=20)
     26
     """
-    return value
+    return noted(name, value)
 
 
 class Recorder:
