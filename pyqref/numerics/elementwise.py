@@ -205,7 +205,7 @@ def add_fixed_point(
         total, shift = total << np.int64(-shift), 0
     shifted = noted("rounded", round_shift_right(total, min(shift, 62))) + out.zero_point
     low, high = out.lowest if relu else (out.quant_min, out.quant_max)
-    return np.clip(shifted, low, high).astype(out.storage)
+    return clamp_to_int(shifted, low, high, out.storage)
 
 
 def mul(
