@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from .. import jit
-from ..backends import quantized as settings
 from ..explaining.progress import Progress
 from ..fx import GraphModule, TraceError
 from ..nn.modules import Module
@@ -43,7 +42,7 @@ def vectors(
     model: Module,
     x: Any,
     folder: str | os.PathLike[str],
-    format: str | Iterable[str] = "npz",  # noqa: A002  # the word users look for
+    format: str | Iterable[str] = "npz",
     *,
     arithmetic: str | None = None,
     progress: bool | None = None,

@@ -33,7 +33,7 @@ def to_readmemh(array: np.ndarray, comment: str = "") -> str:
 
 
 def from_readmemh(text: str, like: np.ndarray) -> np.ndarray:
-    """What :func:`to_readmemh` or ``$writememh`` wrote, with the type and the shape of ``like``.
+    r"""What :func:`to_readmemh` or ``$writememh`` wrote, with the type and the shape of ``like``.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def from_readmemh(text: str, like: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> from_readmemh("// 0x0\\n01 fF", np.zeros(2, np.int8))
+    >>> from_readmemh("// 0x0\n01 fF", np.zeros(2, np.int8))
     array([ 1, -1], dtype=int8)
     """
     words = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)

@@ -42,7 +42,16 @@ import numpy as np
 from ...version import __version__
 from .vectors import Layer, Stored
 
-__all__ = ["KIND", "MANIFEST", "SCHEMA", "bytes_of", "checksum_of", "checksum_of_array", "manifest_of", "read_manifest"]
+__all__ = [
+    "KIND",
+    "MANIFEST",
+    "SCHEMA",
+    "bytes_of",
+    "checksum_of",
+    "checksum_of_array",
+    "manifest_of",
+    "read_manifest",
+]
 
 KIND = "pyqref vectors"
 MANIFEST = "manifest.json"

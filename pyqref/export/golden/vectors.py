@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor.base import TensorBase
 from ...tensor.quantized import PerTensorQuantizer
 
 __all__ = ["Layer", "Names", "Stored", "grid_of", "narrow", "stored"]
@@ -120,7 +119,7 @@ def stored(name: str, tensor: Any) -> Stored:
     return Stored(name, array.copy(), grid_of(tensor) if tensor.is_quantized else {})
 
 
-def grid_of(tensor: TensorBase) -> dict[str, Any]:
+def grid_of(tensor: Any) -> dict[str, Any]:
     """What the integers of a quantized tensor stand for, as plain values."""
     quantizer: Any = tensor._quantizer
     low, high = tensor.dtype.quant_min, tensor.dtype.quant_max
