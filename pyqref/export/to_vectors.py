@@ -13,7 +13,7 @@ import numpy as np
 from .. import jit
 from ..explaining.progress import Progress
 from ..fx import GraphModule, TraceError
-from ..nn.modules import Module
+from ..nn.modules import Module, Sequential
 from ..nn.quantized import QFunctional
 from ..tensor.arguments import described
 from ..tensor.base import TensorBase
@@ -174,15 +174,15 @@ def as_graph(model: Module) -> tuple[GraphModule, dict[str, str]]:
         raise VectorsError(problems)
     if isinstance(model, GraphModule):
         return model, {}
-    holder = model
-    if LayerTracer().is_leaf_module(model, ""):
-        raise VectorsError((Problem("", title(model), _ALONE),))
+    paths = {}
+    if LayerTracer().is_leaf_module(model, ""):  # a layer alone has no path
+        paths["0"] = title(model)
+        model = Sequential(model)
     try:
-        graph = LayerTracer().trace(holder)
+        graph = LayerTracer().trace(model)
     except TraceError as error:
         reason = f"its code decides by values of tensors: {error}".splitlines()[0]
         raise VectorsError((Problem("", type(model).__name__, reason),)) from error
-    paths = {}
     for node in graph.nodes:  # an operation of a QFunctional has the path of that
         for user in node.users if node.op == "call_function" else ():
             if user.op == "call_module" and user.target.endswith(".activation_post_process"):
@@ -190,9 +190,6 @@ def as_graph(model: Module) -> tuple[GraphModule, dict[str, str]]:
                 if isinstance(model.get_submodule(owner), QFunctional):
                     paths[node.name] = owner
     return GraphModule(model, graph), paths
-
-
-_ALONE = "a layer alone has no path: put it into nn.Sequential"
 
 
 def _unconverted(model: Module) -> Iterator[Problem]:

@@ -10,13 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import jit
+from ...arithmetic import get
 from ...explaining import Differences, explain_diff
 from ...tensor import from_numpy
 from ...tensor.quantized import make_per_channel, make_per_tensor
 from .hexadecimal import from_ihex, from_readmemh
 from .manifest import read_manifest
 from .problems import GotError, Problem
+from .resembling import resembling
 from .taking import computing
+from .ties import on_ties
 
 __all__ = ["StageDifference", "Verification", "verify"]
 
@@ -64,11 +67,24 @@ class Verification:
         Of the outputs of layers: the first layer where both part, counts and causes.
     stages : tuple of StageDifference
         Of other arrays that were given, such as accumulators, in the order of computation.
+    resembling : tuple of str
+        The arithmetics in which the first layer that differs gives just what was got.
+    ties : int or None
+        How many of the outputs that differ there lie on a tie of the last rounding; None where
+        the stages of the layer do not tell.
     """
 
-    def __init__(self, differences: Differences, stages: tuple[StageDifference, ...]) -> None:
+    def __init__(
+        self,
+        differences: Differences,
+        stages: tuple[StageDifference, ...],
+        resembling: tuple[str, ...] = (),
+        ties: int | None = None,
+    ) -> None:
         self.differences = differences
         self.stages = stages
+        self.resembling = resembling
+        self.ties = ties
 
     @property
     def ok(self) -> bool:
@@ -82,6 +98,15 @@ class Verification:
             lines = [f"All {len(self.stages)} arrays inside of layers are the same."]
         elif parted:
             lines = ["Inside of layers, in the order of computation:", *map(str, parted), ""]
+        first = self.differences.first
+        if first is not None and self.resembling:
+            lines.append(f"{first.layer}: all outputs are those of another arithmetic:")
+            lines += [f"  {name}: {get(name).summary}" for name in self.resembling]
+        if first is not None and self.ties is not None:
+            lines.append(
+                f"{first.layer}: {self.ties} of the {first.count} outputs that differ lie on a tie "
+                "of the last rounding."
+            )
         if self.differences.layers:
             lines.append(str(self.differences))
         return "\n".join(lines).strip()
@@ -160,7 +185,12 @@ def verify(
     found = explain_diff(model, outputs, inputs, contexts=(context, None), progress=progress)
     for each in found.layers:
         each.layer = expected.paths.get(each.layer, each.layer)
-    return Verification(found, stages)
+    if found.first is None:
+        return Verification(found, stages)
+    node = expected.node_of[found.first.layer]
+    with context():
+        same = resembling(model, inputs, node, outputs[node])
+    return Verification(found, stages, same, _ties(where, manifest, node, outputs[node]))
 
 
 class _Expected:
@@ -174,8 +204,8 @@ class _Expected:
         By name of an output: the layer's path in the graph.
     stages : dict
         By name of another array: layer and stage.
-    paths : dict
-        By path in the graph: the path in the model.
+    paths, node_of : dict
+        By path in the graph: the path in the model; and the other way.
     """
 
     def __init__(self, manifest: dict[str, Any]) -> None:
@@ -183,6 +213,7 @@ class _Expected:
         self.nodes: dict[str, str] = {}
         self.stages: dict[str, tuple[str, str]] = {}
         self.paths: dict[str, str] = {}
+        self.node_of: dict[str, str] = {}
         self._outputs: dict[str, str] = {}
         for layer in manifest["layers"]:
             for stage, each in layer["stages"].items():
@@ -192,6 +223,7 @@ class _Expected:
             self.arrays[name] = layer["output"]
             self.nodes[name] = layer["node"]
             self.paths[layer["node"]] = layer["path"]
+            self.node_of[layer["path"]] = layer["node"]
             self._outputs[layer["path"]] = name
 
     def fitting(self, given: dict[str, Any]) -> dict[str, Array]:
@@ -249,12 +281,12 @@ def _arrays(got: Any, expected: _Expected) -> dict[str, Any]:
     try:
         with np.load(path, allow_pickle=False) as file:
             if isinstance(file, np.ndarray):
-                raise ValueError("it holds one array without a name")
+                raise ValueError("one array without a name")
             return {name: file[name] for name in file.files}
     except (ValueError, EOFError, OSError) as error:
         if isinstance(error, OSError) and not path.exists():
             raise
-        raise ValueError(f"verify: {str(path)!r} is no .npz file: {error}") from error
+        raise ValueError(f"verify: {str(path)!r} is no .npz file of named arrays") from error
 
 
 def _from_texts(folder: Path, expected: _Expected) -> dict[str, Any]:
@@ -274,6 +306,16 @@ def _from_texts(folder: Path, expected: _Expected) -> dict[str, Any]:
     if problems:
         raise GotError(tuple(problems))
     return found
+
+
+def _ties(folder: Path, manifest: dict[str, Any], node: str, got: Array) -> int | None:
+    """How many outputs of a layer that differ lie on a tie."""
+    layer = next(each for each in manifest["layers"] if each["node"] == node)
+    with np.load(folder / "vectors.npz", allow_pickle=False) as file:
+        stages = {name: file[each["array"]] for name, each in layer["stages"].items()}
+        mask = on_ties(stages, got.shape)
+        differs = file[layer["output"]["array"]] != got
+    return None if mask is None else int(np.count_nonzero(mask & differs))
 
 
 def _tensor(each: dict[str, Any], array: Array) -> Any:
