@@ -31,10 +31,11 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare and print; 1 where something differs or is wrong."""
     from ..export.golden.verifying import verify
+    from ..serialization import FileError
 
     try:
         found = verify(options.folder, options.got)
-    except (OSError, ValueError, TypeError) as error:
+    except (FileError, OSError, ValueError, TypeError) as error:
         sys.stderr.write(f"pyqref verify: {error}\n")
         return 1
     sys.stdout.write(f"{found}\n")

@@ -33,7 +33,6 @@ it; for C the name of the array) and, if it holds stored integers, its grid: ``d
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +49,6 @@ __all__ = [
     "checksum_of",
     "checksum_of_array",
     "manifest_of",
-    "read_manifest",
 ]
 
 KIND = "pyqref vectors"
@@ -132,48 +130,6 @@ def manifest_of(
     }
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a folder, whose files are as they were written.
-
-    Raises
-    ------
-    ValueError
-        The folder holds no vectors, those of another schema, or a file was changed.
-    """
-    where = f"verify: {str(folder)!r}"
-    try:
-        found: Any = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(
-            f"{where} has no {MANIFEST}; name a folder that pyqref.export.vectors wrote"
-        ) from None
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{where}: {MANIFEST} is no JSON: {error}") from None
-    if not isinstance(found, dict) or found.get("kind") != KIND:
-        raise ValueError(f"{where}: {MANIFEST} is not one of vectors")
-    if found.get("schema") != SCHEMA:
-        raise ValueError(
-            f"{where}: the schema is {found.get('schema')!r}, this release reads {SCHEMA}; use a "
-            "newer release of pyqref"
-        )
-    files = found.get("files")
-    if not isinstance(files, dict) or not isinstance(found.get("layers"), list):
-        raise ValueError(f"{where}: {MANIFEST} lacks files or layers")
-    changed = [name for name, checksum in files.items() if _checksum(folder, name) != checksum]
-    if changed:
-        raise ValueError(
-            f"{where}: {', '.join(map(repr, changed[:3]))} is missing or is not as it was written; "
-            "write the vectors again"
-        )
-    return found
-
-
 def checksum_of(path: Path) -> str:
     """The SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _checksum(folder: Path, name: str) -> str:
-    path = folder / name
-    inside = path.parent == folder and path.is_file()
-    return checksum_of(path) if inside else ""

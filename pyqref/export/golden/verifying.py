@@ -15,8 +15,8 @@ from ...explaining import Differences, explain_diff
 from ...tensor import from_numpy
 from ...tensor.quantized import make_per_channel, make_per_tensor
 from .hexadecimal import from_ihex, from_readmemh
-from .manifest import read_manifest
 from .problems import GotError, Problem
+from .reading import read_manifest
 from .resembling import resembling
 from .taking import computing
 from .ties import on_ties
@@ -142,8 +142,10 @@ def verify(
     ------
     GotError
         Arrays have names, shapes or numbers that the model has not; all of them are listed.
+    FileError
+        The folder holds no vectors, or they were changed.
     ValueError
-        The folder holds no vectors, or they were changed; or nothing was given.
+        Nothing was given.
 
     Examples
     --------
@@ -159,7 +161,7 @@ def verify(
     All 1 layers give the same.
     >>> found = pyqref.export.verify(folder, {"0": np.uint8([[1]])})
     >>> found.ok, found.differences.first
-    (False, LayerDifference('0', 1 of 1, {'not explained': 1}))
+    (False, LayerDifference('0', 1 of 1, {'clamp range': 1}))
     """
     where = Path(os.fsdecode(folder)).absolute()
     manifest = read_manifest(where)
