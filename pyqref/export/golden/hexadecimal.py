@@ -107,14 +107,14 @@ def from_ihex(text: str, like: np.ndarray) -> np.ndarray:
         except ValueError:
             body = b""
         if len(body) < 5 or len(body) != body[0] + 5 or sum(body) & 255 or line[0] != ":":
-            raise ValueError(f"record {number} is damaged")
+            raise ValueError(f"the record {number} is damaged")
         kind, data = body[3], body[4:-1]
         if kind == 4:
             upper = int.from_bytes(data, "big") << 16
         elif kind == 0:
             at = upper + int.from_bytes(body[1:3], "big")
             if at != len(found):
-                raise ValueError(f"record {number} does not follow the one before it")
+                raise ValueError(f"the record {number} does not follow the one before it")
             found += data
     if len(found) != like.nbytes:
         raise ValueError(f"{len(found)} bytes, not {like.nbytes}")
