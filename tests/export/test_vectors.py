@@ -6,6 +6,7 @@ import json
 import re
 import warnings
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from pyqref import export, nn, quantization
 from pyqref.cli import main
 from pyqref.export.golden.c_header import c_name
 from pyqref.export.golden.hexadecimal import from_ihex, from_readmemh
+from pyqref.export.golden.stages import STAGES
 from pyqref.export.golden.vectors import Names
 from pyqref.nn.diagnostics import NoEffectWarning
 from pyqref.ops import quantized as ops
@@ -294,3 +296,10 @@ def test_wrong_arguments(written, tmp_path):
     (folder / "vectors.npz").write_bytes(b"PK")
     with pytest.raises(pyqref.serialization.FileError, match="is not as it was written"):
         export.verify(folder, {"conv": conv})
+
+
+def test_every_stage_is_documented():
+    """The page has a row for each, with its text."""
+    page = " ".join((Path(__file__).parents[2] / "docs" / "vectors.rst").read_text().split())
+    for name, what in STAGES.items():
+        assert f"* - ``{name}`` - {what}" in page
