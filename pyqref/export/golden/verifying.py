@@ -40,6 +40,11 @@ class StageDifference(NamedTuple):
         Of the first that differs.
     expected, got : int or float
         What stands there.
+
+    Examples
+    --------
+    >>> print(StageDifference("fc", "accumulator", 8, 1, (0, 3), 505, 249))
+    fc accumulator: 1 of 8 differ, first accumulator[0, 3]: 505 expected, got 249
     """
 
     layer: str
@@ -72,6 +77,13 @@ class Verification:
     ties : int or None
         How many of the outputs that differ there lie on a tie of the last rounding; None where
         the stages of the layer do not tell.
+
+    Examples
+    --------
+    >>> stage = StageDifference("fc", "accumulator", 8, 0)
+    >>> found = Verification(Differences(()), (stage,))
+    >>> found.ok, found
+    (True, All 1 arrays inside of layers are the same.)
     """
 
     def __init__(
