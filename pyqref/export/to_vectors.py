@@ -17,7 +17,7 @@ from ..nn.modules import Module, Sequential
 from ..nn.quantized import QFunctional
 from ..tensor.arguments import described
 from ..tensor.base import TensorBase
-from .golden.c_header import c_name, to_c
+from .golden.c_header import c_names, to_c
 from .golden.folder import check_destination, new_folder
 from .golden.hexadecimal import to_ihex, to_readmemh
 from .golden.manifest import MANIFEST, SCHEMA, checksum_of, checksum_of_array, manifest_of
@@ -210,21 +210,22 @@ def _write(folder: Path, taker: Taker, graph: GraphModule, formats: tuple[str, .
         raise VectorsError((Problem("", "graph", str(error).splitlines()[0]),)) from error
     arrays = [*taker.inputs, *(each for layer in taker.layers for each in layer.stored)]
     np.savez(folder / ARRAYS, **{each.name: each.array for each in arrays})  # type: ignore[arg-type]
-    told = {
+    told: dict[str, Any] = {
         "arithmetic": taker.arithmetic or taker.engine,
         "engine": taker.engine,
         "by_engine": taker.arithmetic is None,
     }
+    in_c = c_names(each.name for each in arrays)
     files_of: dict[str, dict[str, str]] = {each.name: {} for each in arrays}
     for number, each in enumerate(arrays):
         for kind in formats:
             if kind in _TEXTS:
                 files_of[each.name][kind] = _text(folder, kind, number, each, told)
             elif kind == "c":
-                files_of[each.name][kind] = c_name(each.name)
+                files_of[each.name][kind] = in_c[each.name]
     if "c" in formats:
         with open(folder / HEADER, "w", encoding="ascii", newline="\n") as file:
-            file.writelines(to_c(taker.layers, taker.inputs, told))
+            file.writelines(to_c(taker.layers, taker.inputs, told["arithmetic"], in_c))
     manifest = manifest_of(taker.layers, taker.inputs, taker.skipped, told, files_of)
     manifest["files"] = {p.name: checksum_of(p) for p in sorted(folder.iterdir())}
     text = json.dumps(manifest, indent=1, allow_nan=False)

@@ -15,7 +15,6 @@ from export.models import made
 import pyqref
 from pyqref import export, nn, quantization
 from pyqref.cli import main
-from pyqref.export.golden.c_header import c_name
 from pyqref.export.golden.hexadecimal import from_ihex, from_readmemh
 from pyqref.export.golden.stages import STAGES
 from pyqref.export.golden.vectors import Names
@@ -173,7 +172,7 @@ def test_all_formats_hold_the_same_numbers(written):
         for kind, read in (("readmemh", from_readmemh), ("ihex", from_ihex)):
             text = (folder / each["files"][kind]).read_text()
             np.testing.assert_array_equal(array, read(text, array))
-        words = of_c[c_name(each["array"])].replace("f,", ",").rstrip(" ,\n").split(",")
+        words = of_c[each["files"]["c"]].replace("f,", ",").rstrip(" ,\n").split(",")
         if array.dtype.kind == "f":
             numbers = [float.fromhex(word.strip()) for word in words]
         else:

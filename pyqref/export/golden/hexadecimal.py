@@ -10,8 +10,8 @@ from .manifest import bytes_of
 
 __all__ = ["from_ihex", "from_readmemh", "to_ihex", "to_readmemh"]
 
-#: Bytes of a record of Intel hex.
-_RECORD = 16
+#: Bytes of a record of Intel hex, and of what 16 bits of an address reach.
+_RECORD, _PAGE = 16, 2**16
 
 
 def to_readmemh(array: np.ndarray, comment: str = "") -> str:
@@ -26,10 +26,21 @@ def to_readmemh(array: np.ndarray, comment: str = "") -> str:
     <BLANKLINE>
     """
     flat = np.ascontiguousarray(array).reshape(-1)
-    bits = flat.view(f"u{flat.dtype.itemsize}").tolist()
-    digits = 2 * flat.dtype.itemsize
-    lines = [f"// {comment}"] if comment else []
-    return "\n".join([*lines, *(f"{each:0{digits}x}" for each in bits), ""])
+    big = np.frombuffer(flat.astype(flat.dtype.newbyteorder(">")).tobytes(), np.uint8)
+    head = f"// {comment}\n" if comment else ""
+    return head + _lines(big.reshape(flat.size, flat.dtype.itemsize))
+
+
+def _lines(rows: np.ndarray, begin: str = "") -> str:
+    """The bytes of each row as digits in a line of its own."""
+    digits = np.frombuffer(rows.tobytes().hex().encode("ascii"), np.uint8)
+    first, last = (np.frombuffer(each.encode("ascii"), np.uint8) for each in (begin, "\n"))
+    parts = (
+        np.broadcast_to(first, (len(rows), first.size)),
+        digits.reshape(len(rows), 2 * rows.shape[1]),
+        np.broadcast_to(last, (len(rows), 1)),
+    )
+    return np.concatenate(parts, axis=1).tobytes().decode("ascii")
 
 
 def from_readmemh(text: str, like: np.ndarray) -> np.ndarray:
@@ -71,19 +82,30 @@ def to_ihex(array: np.ndarray) -> str:
     :00000001FF
     <BLANKLINE>
     """
-    data = bytes_of(array)
-    lines, upper = [], 0
-    for at in range(0, len(data), _RECORD):
-        if at >> 16 != upper:
-            upper = at >> 16
-            lines.append(_record(0, 4, upper.to_bytes(2, "big")))
-        lines.append(_record(at & 0xFFFF, 0, data[at : at + _RECORD]))
-    return "\n".join([*lines, _record(0, 1, b""), ""])
+    data = np.frombuffer(bytes_of(array), np.uint8)
+    parts = []
+    for start in range(0, data.size, _PAGE):
+        if start:
+            upper = np.frombuffer((start >> 16).to_bytes(2, "big"), np.uint8)
+            parts.append(_records(upper[None], 4))
+        page = data[start : start + _PAGE]
+        whole = page.size - page.size % _RECORD
+        parts.append(_records(page[:whole].reshape(-1, _RECORD), 0))
+        if page.size > whole:
+            parts.append(_records(page[None, whole:], 0, whole))
+    parts.append(_records(data[None, :0], 1))
+    return "".join(parts)
 
 
-def _record(address: int, kind: int, data: bytes) -> str:
-    body = bytes([len(data)]) + address.to_bytes(2, "big") + bytes([kind]) + data
-    return f":{body.hex()}{-sum(body) & 255:02x}".upper()
+def _records(rows: np.ndarray, kind: int, address: int = 0) -> str:
+    """Records of one length, one behind the other from an address."""
+    head = np.zeros((len(rows), 4), np.uint8)
+    places = address + np.arange(len(rows)) * rows.shape[1]
+    head[:, 0], head[:, 1], head[:, 2], head[:, 3] = rows.shape[1], places >> 8, places & 255, kind
+    body = np.concatenate([head, rows], axis=1)
+    checksum = -body.sum(axis=1, dtype=np.int64) & 255
+    made = np.concatenate([body, checksum[:, None].astype(np.uint8)], axis=1)
+    return _lines(made, ":").upper()
 
 
 def from_ihex(text: str, like: np.ndarray) -> np.ndarray:
