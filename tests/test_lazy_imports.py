@@ -94,13 +94,6 @@ def test_a_package_has_the_names_of_its_stub(package):
     assert package.also is package.right
 
 
-def test_a_package_without_its_stub(tmp_path, monkeypatch, package):
-    """The message says which file is missing, and what to do."""
-    (tmp_path / "lazy_package" / "__init__.pyi").unlink()
-    with pytest.raises(ImportError, match=r"__init__\.pyi is missing, .* install pyqref again"):
-        importlib.reload(package)
-
-
 def test_a_name_is_looked_up_once(package):
     """It then is an attribute as any other, the same object as in its module."""
     assert "left" not in vars(package)
