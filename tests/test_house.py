@@ -90,7 +90,7 @@ MODULES = {_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 TESTS = Path(__file__).parent
 STUBS = {path for path in PACKAGE.rglob("*.pyi") if path.name == "__init__.pyi"}
 COMPILED = {_name(path) for path in PACKAGE.rglob("*.pyi") if path not in STUBS}
-COMPILED_SUFFIXES = {".pyx", ".pxd", ".pxi", ".h"}
+COMPILED_SUFFIXES = {".pyx", ".pxd", ".h"}
 
 
 def _floor(module: str) -> float:

@@ -1,4 +1,4 @@
-"""Windows of float images as rows of a matrix: as in :mod:`pyqref.numerics.windows`."""
+"""Convolutions of floats and the largest of windows, as in :mod:`pyqref.numerics`."""
 
 from pyqref import _lazy
 

@@ -1,4 +1,3 @@
-from .columns import multiply_columns as multiply_columns
 from .float_convolution import convolution as convolution
 from .float_convolution import convolution_gradient as convolution_gradient
 from .float_convolution import convolution_weight_gradient as convolution_weight_gradient
@@ -7,9 +6,3 @@ from .float_depthwise import depthwise_gradient as depthwise_gradient
 from .float_depthwise import depthwise_weight_gradient as depthwise_weight_gradient
 from .maxima import gradient_of_largest as gradient_of_largest
 from .maxima import largest as largest
-from .products import gradients_of_products as gradients_of_products
-from .products import multiply_windows as multiply_windows
-from .rows import channels_first as channels_first
-from .rows import channels_last as channels_last
-from .rows import fold_rows as fold_rows
-from .rows import unfold_rows as unfold_rows
