@@ -1,4 +1,4 @@
-"""A script with four faults, each of which a type checker tells."""
+"""A script with five faults, each of which a type checker tells."""
 
 import pyqref as torch
 from pyqref.quantization import prepare
@@ -8,3 +8,4 @@ x.unsqueze(0)  # fault: the method is called unsqueeze
 torch.quantize_per_tensor(x, "0.1", 0, torch.quint8)  # fault: the scale is a string
 prepare(3)  # fault: no module
 prepare(torch.nn.Linear(3, 4)).foo()  # fault: no module has a method foo
+torch.quantize_per_tensr(x, 0.1, 0, torch.quint8)  # fault: no such function
