@@ -22,15 +22,25 @@ from .dtypes import qscheme as QScheme
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from .arithmetic.base import Arithmetic
+    from .explaining.derivation import Derivation
     from .fx.graph import Graph
     from .fx.graph_module import GraphModule
     from .fx.node import Node
     from .nn.modules.module import Module
+    from .ops.quantized.packed import PackedLinear
+    from .ops.quantized.packed_conv import PackedConv
     from .tensor.base import TensorBase
     from .tensor.generator import Generator
     from .tensor.parameter import Parameter
+    from .tensor.quantized.quantizer import PerChannelQuantizer, PerTensorQuantizer
     from .tensor.quantized.tensor import QuantizedTensor
     from .tensor.tensor import Tensor
+
+    #: The grid of a quantized tensor.
+    Quantizer: TypeAlias = PerTensorQuantizer | PerChannelQuantizer
+    #: The weight and the bias of a quantized linear layer or convolution.
+    Packed: TypeAlias = PackedLinear | PackedConv
 
     class AnyModule(Protocol):
         """A module of which a function uses what its own class has."""
@@ -51,10 +61,13 @@ else:
     AnyModule = QConfigLike = Any
     Self = Graph = GraphModule = Node = Module = Generator = Parameter = Any
     QuantizedTensor = Tensor = TensorBase = Any
+    Arithmetic = Derivation = PackedConv = PackedLinear = Packed = Quantizer = Any
 
 __all__ = [
     "AnyModule",
+    "Arithmetic",
     "Array",
+    "Derivation",
     "Device",
     "Dtype",
     "Flag",
@@ -70,11 +83,16 @@ __all__ = [
     "Module",
     "Node",
     "Number",
+    "NumberOrArray",
     "Operand",
+    "Packed",
+    "PackedConv",
+    "PackedLinear",
     "Parameter",
     "QConfigLike",
     "QScheme",
     "QuantizedTensor",
+    "Quantizer",
     "Self",
     "Shape",
     "Tensor",
@@ -90,6 +108,8 @@ Array: TypeAlias = np.ndarray[Any, Any]
 Number: TypeAlias = Union[float, np.number[Any], np.bool_]  # noqa: UP007 (read at run time)
 #: An operand: a tensor, or a number that stands for one of no dimension.
 TensorOrNumber: TypeAlias = Union[Tensor, Number]  # noqa: UP007
+#: One number for all elements or channels, or an array with one for each.
+NumberOrArray: TypeAlias = Union[Number, Array]  # noqa: UP007
 if TYPE_CHECKING:
     #: A module that a function gives back, changed or copied.
     Model = TypeVar("Model", bound=Module)
