@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import NumberOrArray
+
 __all__ = ["Recorder", "Step", "silent"]
 
 
@@ -106,7 +108,7 @@ def plain(value: Any) -> Any:
     return int(element) if isinstance(element, np.integer) else element
 
 
-def written(number: Any) -> str:
+def written(number: NumberOrArray | str) -> str:
     """A number as text that stands for exactly this number; negative ones in parentheses.
 
     A float32 is written as the double that equals it.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._typing import Array, Tensor
+from .._typing import Array, NumberOrArray, Tensor
 from .affine import dequantize_per_tensor, quantize_per_tensor
 from .convolution import quantized_conv
 from .dynamic_qparams import choose_qparams_dynamic
@@ -63,7 +63,7 @@ def quantize_input(
 def dequantize_accumulator(
     accumulator: IntArray,
     input_scale: float,
-    weight_scales: float,
+    weight_scales: NumberOrArray,
     bias: Array | None,
     engine: Engine = "fbgemm",
 ) -> FloatArray:

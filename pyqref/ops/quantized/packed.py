@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -209,7 +209,7 @@ def with_float32_scales(weight: Tensor) -> Tensor:
 class PackedLinear(PackedWeight):
     """The weight ``(N, K)`` of a linear layer."""
 
-    operation = "qgemm"
+    operation: Literal["qgemm"] = "qgemm"
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__(weight, bias)
