@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
+from ..._typing import Node
 from ...nn import modules as nn
 from ...tensor import abs as abs_
 from ...tensor import (
@@ -225,7 +226,7 @@ def chosen(importer: Importer, operator: Operator, *given: Given) -> Any:
 
 
 @importing("Cast")
-def cast(importer: Importer, operator: Operator, x: Given) -> Any:
+def cast(importer: Importer, operator: Operator, x: Given) -> Node | Given:
     """Another number format."""
     target = TYPES.get(operator.attributes["to"])
     if target is None:
@@ -256,13 +257,13 @@ importing("ReduceMin")(_reduction(amin))
 
 
 @importing("Dropout", "Identity")
-def same(importer: Importer, operator: Operator, x: Given, *unused: Given) -> Any:
+def same(importer: Importer, operator: Operator, x: Given, *unused: Given) -> list[Given]:
     """The input itself."""
     return [x, Given()]
 
 
 @importing("Constant")
-def constant(importer: Importer, operator: Operator) -> Any:
+def constant(importer: Importer, operator: Operator) -> Given:
     """A tensor of the file."""
     values = operator.attributes
     for name in ("value", "value_float", "value_floats", "value_int", "value_ints"):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._typing import Node
 from ...fx import Graph, GraphModule
 from ...nn import Module
 from ...tensor import from_numpy
@@ -197,19 +198,19 @@ class Importer:
             given.node = self.graph.get_attr(name)
         return given.node
 
-    def call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(self, function: Callable[..., Any], *args: object, **kwargs: object) -> Node:
         """A node that calls a function; the last one of an operator has its name."""
         return self.graph.create_node(
             "call_function", function, args, kwargs, name=self.path.replace(".", "_")
         )
 
-    def method(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def method(self, name: str, *args: object, **kwargs: object) -> Node:
         """A node that calls a method of the first argument."""
         return self.graph.create_node(
             "call_method", name, args, kwargs, name=self.path.replace(".", "_")
         )
 
-    def module(self, module: Module, *args: Any) -> Any:
+    def module(self, module: Module, *args: object) -> Node:
         """A node that calls a layer, which stands at the path of the operator."""
         path = self._fresh()
         *parts, last = path.split(".")

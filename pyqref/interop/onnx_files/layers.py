@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from ... import dtypes
+from ..._typing import AnyModule, Array, Node, Tensor
 from ...nn import functional as F
 from ...nn import modules as nn
 from ...nn.parameter import Parameter
@@ -24,7 +26,7 @@ _REFERENCES: dict[Any, Any] = {
 }
 
 
-def tensor_of(array: Any, dtype: Any = np.float32) -> Any:
+def tensor_of(array: ArrayLike, dtype: DTypeLike = np.float32) -> Tensor:
     """A tensor with a copy of an array."""
     array = np.asarray(array, dtype)
     return from_numpy(np.ascontiguousarray(array).reshape(array.shape).copy())
@@ -46,7 +48,7 @@ def geometry(importer: Importer, operator: Operator, count: int) -> dict[str, An
     }
 
 
-def padded(importer: Importer, node: Any, pairs: Any, value: float = 0.0) -> tuple[Any, Any]:
+def padded(importer: Importer, node: Node, pairs: Any, value: float = 0.0) -> tuple[Any, Any]:
     """The input and the padding of a layer, which is as long before as after."""
     if all(before == after for before, after in pairs):
         return node, tuple(before for before, _ in pairs)
@@ -54,7 +56,7 @@ def padded(importer: Importer, node: Any, pairs: Any, value: float = 0.0) -> tup
     return importer.call(F.pad, node, flat, "constant", value), (0,) * len(pairs)
 
 
-def with_weight(layer: Any, weight: Given, bias: Any, turned: bool = False) -> Any:
+def with_weight(layer: AnyModule, weight: Given, bias: Array | None, turned: bool = False) -> Any:
     """The layer with a weight; a reference layer where that lies on a grid."""
     array = np.asarray(weight.array).T if turned else weight.array
     layer.weight.data = tensor_of(array)

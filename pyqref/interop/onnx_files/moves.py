@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import Tensor
 from ...nn import functional as F
 from ...nn import modules as nn
 from ...tensor import cat, flatten
@@ -18,12 +19,12 @@ __all__ = ["reshaped", "shape_of"]
 _FAR = 2**31
 
 
-def shape_of(x: Any) -> Any:
+def shape_of(x: Tensor) -> Tensor:
     """The lengths of the axes, int64."""
     return tensor_of(tuple(x.shape), np.int64)
 
 
-def reshaped(x: Any, shape: Any, zero_copies: bool = True) -> Any:
+def reshaped(x: Tensor, shape: Any, zero_copies: bool = True) -> Tensor:
     """Reshape by lengths that are a tensor, or a list: 0 copies the length of the input."""
     sizes = [int(each) for each in (shape if isinstance(shape, tuple | list) else shape.tolist())]
     if zero_copies:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import AnyModule, Array, Node, Tensor
 from ...arithmetic import use
 from ...dtypes import qint8, quint8
 from ...nn import functional as F
@@ -30,7 +31,7 @@ class _Onnx:
     is_signed = False
     forward_of: Any
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Any:
         """The result in the arithmetic ``"onnx"``."""
         if x.dtype is qint8:
             x = _moved(x, 128)
@@ -83,7 +84,7 @@ def numbers(grid: Grid) -> tuple[float, int, str]:
     return float(grid.scale), int(grid.zero_point), kind
 
 
-def quantized(importer: Importer, x: Given, grid: Grid) -> Any:
+def quantized(importer: Importer, x: Given, grid: Grid) -> Node:
     """A node with a quantized tensor on a grid."""
     if x.grid is not None and x.grid.key == grid.key:
         return importer.node(x)
@@ -133,7 +134,12 @@ def dequantize(importer: Importer, operator: Operator, x: Given, scale: Given, *
 
 
 def packed(
-    layer: Any, weight: Given, grid: Grid, bias: Any, s_x: np.ndarray, turned: bool = False
+    layer: AnyModule,
+    weight: Given,
+    grid: Grid,
+    bias: Array | None,
+    s_x: np.ndarray,
+    turned: bool = False,
 ) -> Any:
     """A quantized layer with a weight of integers and an integer bias."""
     integers = np.asarray(weight.array)
@@ -157,7 +163,7 @@ def packed(
     return layer
 
 
-def with_output(layer: Any, grid: Grid) -> Any:
+def with_output(layer: AnyModule, grid: Grid) -> Any:
     """A layer whose result lies on a grid."""
     scale, zero_point, kind = numbers(grid)
     layer.is_signed = kind == "int8"
