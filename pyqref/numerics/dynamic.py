@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._typing import Array, NumberOrArray, Tensor
+from .._typing import Array, NumberOrArray
 from .affine import dequantize_per_tensor, quantize_per_tensor
 from .convolution import quantized_conv
 from .dynamic_qparams import choose_qparams_dynamic
@@ -90,7 +90,7 @@ def dequantize_accumulator(
 def linear_dynamic(
     x: Array,
     weight: IntArray,
-    weight_scales: float,
+    weight_scales: NumberOrArray,
     weight_zero_points: int,
     bias: Array | None = None,
     relu: bool = False,
@@ -142,9 +142,9 @@ def linear_dynamic(
 def conv_dynamic(
     x: Array,
     weight: IntArray,
-    weight_scales: float,
+    weight_scales: NumberOrArray,
     weight_zero_points: int,
-    bias: Tensor | None,
+    bias: Array | None,
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],

@@ -111,9 +111,9 @@ def fold_bias(
 
 
 def fold_batch_norm(
-    weight: Any,
+    weight: Array,
     bias: Any,
-    running_mean: Any,
+    running_mean: Sequence[float] | Array,
     running_var: Sequence[float] | Array,
     eps: float,
     gamma: Any = None,

@@ -177,10 +177,10 @@ def bias_as_integer(
 def requantization(
     engine: Engine,
     input_scale: float,
-    weight_scales: Any,
+    weight_scales: NumberOrArray,
     output_scale: float,
     output_zero_point: int,
-    bias: Any = None,
+    bias: Array | None = None,
     quant_min: int = 0,
     quant_max: int = 255,
     relu: bool = False,

@@ -82,7 +82,7 @@ def sub(input: Tensor, other: TensorOrNumber, *, alpha: float = 1) -> Tensor:
     return combine(elementwise.Sub, input, other)
 
 
-def rsub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
     """``other - alpha * input``.
 
     Examples
@@ -299,7 +299,7 @@ def clamp(
     return apply(bounds.Clamp, input, low, high)
 
 
-def clamp_min(input: Any, min: Any) -> Tensor:
+def clamp_min(input: Tensor, min: TensorOrNumber) -> Tensor:
     """``max(input, min)``.
 
     Examples
@@ -311,7 +311,7 @@ def clamp_min(input: Any, min: Any) -> Tensor:
     return clamp(input, min)
 
 
-def clamp_max(input: Any, max: Any) -> Tensor:
+def clamp_max(input: Tensor, max: TensorOrNumber) -> Tensor:
     """``min(input, max)``.
 
     Examples
@@ -324,7 +324,7 @@ def clamp_max(input: Any, max: Any) -> Tensor:
 
 
 def where(
-    condition: Tensor, input: Tensor | None = None, other: TensorOrNumber | None = None
+    condition: Tensor, input: TensorOrNumber | None = None, other: TensorOrNumber | None = None
 ) -> Any:
     """``input`` where ``condition`` holds, else ``other``.
 

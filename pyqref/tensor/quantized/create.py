@@ -59,7 +59,12 @@ def quantize_per_tensor(
 ) -> tuple[QuantizedTensor, ...]: ...
 
 
-def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) -> Any:
+def quantize_per_tensor(
+    input: Any,
+    scale: TensorOrNumber,
+    zero_point: TensorOrNumber,
+    dtype: dtype_,
+) -> QuantizedTensor | tuple[QuantizedTensor, ...]:
     """Quantize with one scale and one zero point (equation ``eq-affine-quantize``).
 
     Parameters
@@ -359,7 +364,7 @@ def make_per_tensor_quantized_tensor(input: Tensor, scale: float, zero_point: in
 
 def make_per_channel_quantized_tensor(
     input: Tensor, scale: float, zero_point: int, axis: int
-) -> Any:
+) -> QuantizedTensor:
     """Integers as a per channel quantized tensor of the dtype that stores them."""
     return make_per_channel(
         input._array.copy(),
@@ -378,8 +383,13 @@ def _dtype_of(input: Any) -> dtype_:
 
 
 def empty_affine_quantized(
-    size: Shape, *, scale: float = 1.0, zero_point: int = 0, dtype: dtype_ = quint8, **options: Any
-) -> Any:
+    size: Shape,
+    *,
+    scale: float = 1.0,
+    zero_point: int = 0,
+    dtype: dtype_ = quint8,
+    **options: object,
+) -> QuantizedTensor:
     """A per tensor quantized tensor whose integers are zero."""
     check_dtype(dtype)
     return make_per_tensor(np.zeros(tuple(size), dtype.numpy_dtype), scale, zero_point, dtype)
