@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..._typing import AnyModule
 from ...tape import no_grad
 from .handle import Hooks, RemovableHandle, add_hook
 from .loading import IncompatibleKeys, complaints, load_tensor
@@ -40,7 +41,7 @@ class HasState(Members):
         destination: Any = None,
         prefix: str = "",
         keep_vars: bool = False,
-    ) -> Any:
+    ) -> dict[str, Any]:
         """Parameters and persistent buffers of the whole tree, by path.
 
         Parameters
@@ -283,7 +284,7 @@ class HasState(Members):
 class BoundHook:
     """A hook that gets its module as first argument; copied together with the module."""
 
-    def __init__(self, hook: Callable[..., Any], module: Any) -> None:
+    def __init__(self, hook: Callable[..., Any], module: AnyModule) -> None:
         self.hook = hook
         self.module = module
 
