@@ -73,7 +73,7 @@ class StandIn:
     Interception is in place as long as one lives.
     """
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
         _hold()
         return super().__new__(cls)
 
