@@ -27,7 +27,7 @@ def sums(x: Array, grid: tuple[float, int], w: Array) -> Array:
     return centred @ w.astype(np.int64).T
 
 
-def on(grid: tuple[float, int], x: Array, w: Array, scales: Array, bias: Array) -> Array:
+def on(grid: tuple[float, int], x: Array, w: Array, scales: Array, bias: Array | float) -> Array:
     """The layer, its input on a given grid."""
     return sums(x, grid, w) * (grid[0] * scales) + bias
 

@@ -197,11 +197,11 @@ REQUANTIZE = Exercise(
 
 def folded(
     weight: Array,
-    bias: Array,
-    mean: Array,
+    bias: Array | float,
+    mean: Array | float,
     deviation: Array,
     gamma: Array,
-    beta: Array,
+    beta: Array | float,
     axis: int = 0,
 ) -> tuple[Any, Any]:
     """The weight and bias for a given deviation."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Number
 from ..tensor.quantized import PerTensorQuantizer
 
 __all__ = ["Record", "Value", "plain"]
@@ -53,12 +54,12 @@ class Value:
         """Of a tensor quantized per tensor."""
         return int(self.quantizer.zero_point)
 
-    def number(self, index: tuple[int, ...]) -> Any:
+    def number(self, index: tuple[int, ...]) -> Number:
         """The stored integer, or the real number, at a place."""
         return plain(self.array[index])
 
 
-def plain(number: Any) -> Any:
+def plain(number: np.generic) -> int | np.floating[Any]:
     """A number of NumPy as derivations hold it: an int, a float32 or a float64."""
     if number.dtype.kind in "iub":
         return int(number)

@@ -294,7 +294,7 @@ class Recorder:
         count = self._names[name] = self._names.get(name, -1) + 1
         return path, f"{name}_{count}" if count else name
 
-    def value_of(self, tensor: Any) -> Value | None:
+    def value_of(self, tensor: object) -> Value | None:
         """What was recorded of a tensor; None if it was changed since."""
         return self._known(tensor)
 

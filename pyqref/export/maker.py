@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -100,9 +100,31 @@ class Maker:
 
     # operators
 
+    @overload
+    def node(
+        self,
+        kind: str,
+        inputs: list[str],
+        *,
+        suffix: str = "",
+        outputs: Literal[1] = 1,
+        **attributes: Any,
+    ) -> str: ...
+
+    @overload
+    def node(
+        self,
+        kind: str,
+        inputs: list[str],
+        *,
+        suffix: str = "",
+        outputs: int,
+        **attributes: Any,
+    ) -> Any: ...
+
     def node(
         self, kind: str, inputs: list[str], *, suffix: str = "", outputs: int = 1, **attributes: Any
-    ) -> Any:
+    ) -> str | tuple[str, ...]:
         """Add an operator; return the name of its result, or a tuple of ``outputs`` names."""
         name = self.fresh(f"{self.path}/{suffix or kind}")
         names = [name]

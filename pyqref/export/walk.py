@@ -40,7 +40,7 @@ def is_whole(module: Module) -> bool:
     return not isinstance(module, GraphModule) and LayerTracer().is_leaf_module(module, "")
 
 
-def shapes_of(value: object) -> Any:
+def shapes_of(value: object) -> object:
     """Shapes of tensors in nested values; other values as they are."""
     return map_aggregate(value, lambda each: tuple(each.shape) if is_tensor(each) else each)
 

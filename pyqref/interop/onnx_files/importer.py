@@ -6,7 +6,7 @@ import keyword
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, Union
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ...nn import Module
 from ...tensor import from_numpy
 from .source import Operator, Source
 
-__all__ = ["Given", "Grid", "Importer", "Unsupported", "importing"]
+__all__ = ["Given", "Grid", "Importer", "Made", "Unsupported", "importing"]
 
 
 class Unsupported(Exception):  # noqa: N818  # it never leaves the package
@@ -60,7 +60,9 @@ class Given:
     integers: Any = None
 
 
-Becomes = Callable[..., Any]
+#: What an operator becomes: its result, or a list of its results; None where one is left out.
+Made: TypeAlias = Union[Node, Given, list[Any]]  # noqa: UP007 (Node is Any at run time)
+Becomes = Callable[..., Made]
 _table: dict[str, Becomes] = {}
 
 

@@ -15,7 +15,7 @@ from ...nn import quantized as nnq
 from ...tensor import add, cat, mul, sigmoid, softmax
 from ...tensor.quantized import make_per_channel, make_per_tensor
 from . import functions
-from .importer import Given, Grid, Importer, Unsupported, importing
+from .importer import Given, Grid, Importer, Made, Unsupported, importing
 from .layers import geometry, tensor_of
 from .source import Operator
 
@@ -96,7 +96,7 @@ def _is_known(*given: Given) -> bool:
 
 
 @importing("QuantizeLinear")
-def quantize(importer: Importer, operator: Operator, x: Given, scale: Given, *zero: Given) -> Any:
+def quantize(importer: Importer, operator: Operator, x: Given, scale: Given, *zero: Given) -> Made:
     """Real numbers to integers."""
     axis = operator.attributes.get("axis", 1)
     if not _is_known(scale, *zero):
@@ -117,7 +117,9 @@ def quantize(importer: Importer, operator: Operator, x: Given, scale: Given, *ze
 
 
 @importing("DequantizeLinear")
-def dequantize(importer: Importer, operator: Operator, x: Given, scale: Given, *zero: Given) -> Any:
+def dequantize(
+    importer: Importer, operator: Operator, x: Given, scale: Given, *zero: Given
+) -> Made:
     """Integers to real numbers; of constants at once."""
     axis = operator.attributes.get("axis", 1)
     if operator.attributes.get("block_size"):
@@ -172,7 +174,7 @@ def with_output(layer: AnyModule, grid: Grid) -> Any:
 
 
 @importing("QLinearConv")
-def conv(importer: Importer, operator: Operator, *given: Given) -> Any:
+def conv(importer: Importer, operator: Operator, *given: Given) -> Made:
     """A convolution on integers."""
     x, s_x, z_x, w, s_w, z_w, s_y, z_y, *bias = given
     grids = grid_of(importer, s_x, z_x), grid_of(importer, s_w, z_w), grid_of(importer, s_y, z_y)
@@ -198,7 +200,7 @@ def conv(importer: Importer, operator: Operator, *given: Given) -> Any:
 
 
 @importing("QLinearMatMul", "QGemm")
-def linear(importer: Importer, operator: Operator, *given: Given) -> Any:
+def linear(importer: Importer, operator: Operator, *given: Given) -> Made:
     """A product of integers by a constant matrix."""
     bias = None
     a, s_a, z_a, b, s_b, z_b, *rest = given
@@ -227,21 +229,21 @@ def linear(importer: Importer, operator: Operator, *given: Given) -> Any:
 
 
 @importing("DynamicQuantizeLinear")
-def dynamic(importer: Importer, operator: Operator, x: Given) -> Any:
+def dynamic(importer: Importer, operator: Operator, x: Given) -> Made:
     """Integers on a grid of their own."""
     whole = importer.call(functions.dynamic_quantize_linear, importer.node(x))
     return [importer.call(python.getitem, whole, n) for n in range(3)]
 
 
 @importing("MatMulInteger")
-def matmul_integer(importer: Importer, operator: Operator, *given: Given) -> Any:
+def matmul_integer(importer: Importer, operator: Operator, *given: Given) -> Made:
     """Exact sums of products."""
     nodes = [importer.node(each) for each in given]
     return importer.call(functions.matmul_integer, *nodes)
 
 
 @importing("ConvInteger")
-def conv_integer(importer: Importer, operator: Operator, *given: Given) -> Any:
+def conv_integer(importer: Importer, operator: Operator, *given: Given) -> Made:
     """Exact sums of products."""
     count = importer.constant(given[1], "the weight").ndim - 2
     steps = geometry(importer, operator, count)
@@ -265,7 +267,7 @@ def _back(importer: Importer, node: Any, grid: Grid) -> Given:
 
 
 @importing("QLinearAdd", "QLinearMul")
-def of_two(importer: Importer, operator: Operator, *given: Given) -> Any:
+def of_two(importer: Importer, operator: Operator, *given: Given) -> Made:
     """A sum or a product of two quantized tensors, on real numbers between their grids."""
     a, s_a, z_a, b, s_b, z_b, s_y, z_y = given
     reals = [
@@ -277,7 +279,7 @@ def of_two(importer: Importer, operator: Operator, *given: Given) -> Any:
 
 
 @importing("QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax")
-def of_one(importer: Importer, operator: Operator, *given: Given) -> Any:
+def of_one(importer: Importer, operator: Operator, *given: Given) -> Made:
     """A function of a quantized tensor, on real numbers between two grids."""
     x, s_x, z_x, s_y, z_y = given
     real = _around(importer, x, grid_of(importer, s_x, z_x))
@@ -292,7 +294,7 @@ def of_one(importer: Importer, operator: Operator, *given: Given) -> Any:
 
 
 @importing("QLinearConcat")
-def concat(importer: Importer, operator: Operator, s_y: Given, z_y: Given, *given: Given) -> Any:
+def concat(importer: Importer, operator: Operator, s_y: Given, z_y: Given, *given: Given) -> Made:
     """Quantized tensors side by side on another grid."""
     reals = [
         _around(importer, given[n], grid_of(importer, given[n + 1], given[n + 2]))
@@ -303,7 +305,7 @@ def concat(importer: Importer, operator: Operator, s_y: Given, z_y: Given, *give
 
 
 @importing("QLinearGlobalAveragePool", "QLinearAveragePool")
-def mean(importer: Importer, operator: Operator, *given: Given) -> Any:
+def mean(importer: Importer, operator: Operator, *given: Given) -> Made:
     """Means of windows, on real numbers between two grids."""
     x, s_x, z_x, s_y, z_y = given
     if operator.attributes.get("channels_last"):
