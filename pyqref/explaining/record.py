@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Number
 from ..tensor.quantized import PerTensorQuantizer
 
 __all__ = ["Record", "Value", "plain"]
@@ -54,7 +53,7 @@ class Value:
         """Of a tensor quantized per tensor."""
         return int(self.quantizer.zero_point)
 
-    def number(self, index: tuple[int, ...]) -> Number:
+    def number(self, index: tuple[int, ...]) -> int | np.floating[Any]:
         """The stored integer, or the real number, at a place."""
         return plain(self.array[index])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._typing import Array, NumberOrArray
 from .affine import dequantize_per_tensor, quantize_per_tensor
@@ -144,7 +145,7 @@ def conv_dynamic(
     weight: IntArray,
     weight_scales: NumberOrArray,
     weight_zero_points: int,
-    bias: Array | None,
+    bias: ArrayLike | None,
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],

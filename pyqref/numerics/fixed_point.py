@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._typing import Array, NumberOrArray
 from .rounding import clamp_to_int, round_half_away
@@ -154,9 +155,7 @@ def _shifted_left(x: Any, exponent: Any) -> IntArray:
     return np.clip(np.asarray(x, np.int64) << left, -(2**31), 2**31 - 1)
 
 
-def bias_half_away(
-    bias: Sequence[float] | Array, input_scale: float, weight_scales: NumberOrArray
-) -> IntArray:
+def bias_half_away(bias: ArrayLike, input_scale: float, weight_scales: NumberOrArray) -> IntArray:
     r"""The bias in units of the accumulator, as converters for integer-only systems store it.
 
     Equation ``eq-bias-half-away``:
