@@ -179,7 +179,7 @@ class Recorder:
         function: Callable[..., Any],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-    ) -> Any:
+    ) -> object:
         """Run an operation, and record it unless another one runs it."""
         if self._inside or threading.get_ident() != self._thread:
             return function(*args, **kwargs)

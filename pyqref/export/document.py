@@ -34,7 +34,7 @@ LARGEST = 2**31 - 1
 
 def document(
     onnx: ModuleType, maker: Maker, inputs: list[Wire], outputs: list[Wire], name: str
-) -> Any:
+) -> object:
     """The model as the package ``onnx`` has it."""
     helper, arrays = onnx.helper, onnx.numpy_helper
     used = {each for operator in maker.operators for each in operator.inputs}

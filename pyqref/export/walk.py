@@ -76,7 +76,7 @@ class Walk:
         self._paths: dict[str, int] = {}
         self._graphs: dict[int, Any] = {}
 
-    def run(self, model: Module, inputs: tuple[Any, ...], path: str = "") -> Any:
+    def run(self, model: Module, inputs: tuple[Any, ...], path: str = "") -> object:
         """What the model gives for inputs, which are wires where there is a maker."""
         if is_whole(model):
             return self._computed("call_module", model, type(model).__name__, inputs, {})

@@ -89,7 +89,7 @@ class Proxy(StandIn):
     ) -> Any:
         return record_call(self.tracer.create_proxy, function, args, kwargs)
 
-    def record_method(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def record_method(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
         if name == "__setitem__":
             self._refuse_assignment()
         if name == "__getitem__":

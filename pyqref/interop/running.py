@@ -101,7 +101,7 @@ def add_hooks(source: Any, twin: AnyModule, objects: Translation) -> None:
             getattr(twin, f"register_{kind}")(translated, **options)
 
 
-def without_reparametrization(source: Any) -> Any:
+def without_reparametrization(source: Any) -> object:
     """A copy whose normed or parametrized weights are plain ones; itself, if it has none.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -323,9 +323,13 @@ def clamp_max(input: Tensor, max: TensorOrNumber) -> Tensor:
     return clamp(input, None, max)
 
 
+@overload
+def where(condition: Tensor) -> tuple[Tensor, ...]: ...
+@overload
+def where(condition: Tensor, input: TensorOrNumber, other: TensorOrNumber) -> Tensor: ...
 def where(
     condition: Tensor, input: TensorOrNumber | None = None, other: TensorOrNumber | None = None
-) -> Any:
+) -> Tensor | tuple[Tensor, ...]:
     """``input`` where ``condition`` holds, else ``other``.
 
     With ``condition`` alone: the indices at which it holds, one tensor an axis.

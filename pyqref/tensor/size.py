@@ -35,7 +35,7 @@ class Size(tuple[int, ...]):
     @overload
     def __getitem__(self, index: slice) -> Size: ...
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> int | Size:
         picked = super().__getitem__(index)
         return Size(picked) if isinstance(index, slice) else picked
 

@@ -105,7 +105,7 @@ class HasState(Members):
         }
         return {**self._parameters, **buffers}
 
-    def get_extra_state(self) -> Any:
+    def get_extra_state(self) -> object:
         """Override to add something that is no tensor to the module's state."""
         raise RuntimeError(
             f"{type(self).__name__} has no extra state: define get_extra_state to give it one"
@@ -288,5 +288,5 @@ class BoundHook:
         self.hook = hook
         self.module = module
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: object) -> object:
         return self.hook(self.module, *args)

@@ -51,14 +51,10 @@ __all__ = [
 def quantize_per_tensor(
     input: Tensor, scale: TensorOrNumber, zero_point: TensorOrNumber, dtype: dtype_
 ) -> QuantizedTensor: ...
-
-
 @overload
 def quantize_per_tensor(
     input: Sequence[Tensor], scale: Tensor, zero_point: Tensor, dtype: dtype_
 ) -> tuple[QuantizedTensor, ...]: ...
-
-
 def quantize_per_tensor(
     input: Any,
     scale: TensorOrNumber,
@@ -237,7 +233,13 @@ def _halved(quant_min: int) -> int:
     return -(-quant_min // 2) if quant_min < 0 else quant_min
 
 
-def dequantize(tensor: Tensor | None = None, *, tensors: Any = None) -> Any:
+@overload
+def dequantize(tensor: Tensor) -> Tensor: ...
+@overload
+def dequantize(tensor: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
+@overload
+def dequantize(*, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
+def dequantize(tensor: Any = None, *, tensors: Any = None) -> Tensor | tuple[Tensor, ...]:
     """The real numbers of a quantized tensor (or of each of a list), in float32.
 
     Examples
