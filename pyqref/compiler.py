@@ -197,7 +197,7 @@ class set_stance:
     ...     pass
     """
 
-    def __init__(self, stance: str = "default", **options: Any) -> None:
+    def __init__(self, stance: str = "default", **options: object) -> None:
         self.stance = stance
 
     def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:

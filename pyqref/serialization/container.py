@@ -159,7 +159,7 @@ def _check(data: BinaryIO, size: int, file: str) -> tuple[dict[str, Any], dict[s
     return {name: header[name] for _, _, name in ranges}, metadata
 
 
-def parse_json(text: bytes, what: str) -> Any:
+def parse_json(text: bytes, what: str) -> object:
     """JSON without duplicate keys, without nan and infinity; ``what`` names it in errors."""
     values = sum(text.count(mark) for mark in (b",", b"[", b"{"))
     if values > _MAX_VALUES:
