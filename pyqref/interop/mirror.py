@@ -30,7 +30,7 @@ _AT_ONCE = ("__orig_bases__", "__slots__")
 class _Code(Translation):
     """Translates functions and classes."""
 
-    def of_class(self, cls: type[Any]) -> Any:
+    def of_class(self, cls: type[Any]) -> type:
         """The class with the same methods for this package; itself, if it is no user's."""
         return _mirrored(self, cls)
 
@@ -49,7 +49,8 @@ def _mirrored(translation: Translation, cls: Any) -> Any:
     if any(is_absent(base) for base in bases):
         missing = next(base for base in bases if is_absent(base))
         raise TypeError(
-            f"its class {cls.__name__} inherits from {missing.__qualname__}, which is not here"
+            f"its class {cls.__name__} inherits from {missing.__qualname__}, which pyqref does "
+            "not have"
         )
     own = {key: vars(cls)[key] for key in _AT_ONCE if key in vars(cls)}
     if id(cls) in translation.known:  # met again among its own bases
@@ -85,7 +86,7 @@ class ClassReference(NamedTuple):
 
     original: Any
 
-    def make(self) -> Any:
+    def make(self) -> object:
         """A new object of the mirrored class, without attributes."""
         cls = STATIC.value(self.original)
         base: Any = next((b for b in cls.__mro__ if b in (dict, list, set)), object)

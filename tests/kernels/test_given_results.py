@@ -211,7 +211,7 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
     "convolution gradient": (
         "windows",
         lambda: _kernels.convolution_gradient(PIXELS, reals(3, 2, 3, 3), None, WINDOWS, 1, (6, 5)),
-        {"turn_filters": (1,), "convolve": (3,)},
+        {"transpose_filters": (1,), "convolve": (3,)},
     ),
     "convolution gradient of filters": (
         "windows",

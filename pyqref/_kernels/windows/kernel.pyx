@@ -18,7 +18,9 @@ from pyqref._kernels.windows.depthwise cimport (
 )
 from pyqref._kernels.windows.gathering cimport PRODUCTS_PER_THREAD, WORK_PER_THREAD
 from pyqref._kernels.windows.largest cimport Maxima, gradient_task, largest_task, run_maxima
-from pyqref._kernels.windows.turned cimport TURNED, Turned, turn_task
+from pyqref._kernels.windows.transposed_filters cimport (
+    OUTPUTS_AT_A_TIME, TransposedFilters, transpose_filters_task,
+)
 
 
 def largest(
@@ -170,12 +172,12 @@ def convolve(
         free(p.scratch)
 
 
-def turn_filters(cnp.ndarray weight, cnp.ndarray out, order, Py_ssize_t groups, int n_threads):
+def transpose_filters(cnp.ndarray weight, cnp.ndarray out, order, Py_ssize_t groups, int n_threads):
     """Fill ``out (outputs, inputs, taps)`` from ``weight (inputs, outputs, all taps)``, by groups.
 
     Both are float32, contiguous and not empty; ``order`` says which taps, in which order.
     """
-    cdef Turned t
+    cdef TransposedFilters t
     cdef cnp.npy_intp[3] shape
     cdef Py_ssize_t k
     t.inputs, t.outputs = cnp.PyArray_DIM(weight, 0) // groups, cnp.PyArray_DIM(weight, 1)
@@ -183,7 +185,7 @@ def turn_filters(cnp.ndarray weight, cnp.ndarray out, order, Py_ssize_t groups, 
     shape[0], shape[1], shape[2] = groups * t.outputs, t.inputs, t.taps
     require_output("out", out, OF_FLOAT32, 3, shape)
     t.weight, t.out = <const float*> cnp.PyArray_DATA(weight), <float*> cnp.PyArray_DATA(out)
-    t.blocks = (t.outputs + TURNED - 1) // TURNED
+    t.blocks = (t.outputs + OUTPUTS_AT_A_TIME - 1) // OUTPUTS_AT_A_TIME
     t.order = <Py_ssize_t*> malloc(t.taps * sizeof(Py_ssize_t))
     if t.order == NULL:
         raise MemoryError()
@@ -191,7 +193,7 @@ def turn_filters(cnp.ndarray weight, cnp.ndarray out, order, Py_ssize_t groups, 
         t.order[k] = order[k]
     n_threads = useful_threads(<double> cnp.PyArray_SIZE(out), WORK_PER_THREAD, n_threads)
     with nogil:
-        parallel_for(turn_task, &t, groups * t.blocks, n_threads)
+        parallel_for(transpose_filters_task, &t, groups * t.blocks, n_threads)
         free(t.order)
 
 
