@@ -205,7 +205,8 @@ def _unconverted(model: Module) -> Iterator[Problem]:
 
 def _write(folder: Path, taker: Taker, graph: GraphModule, formats: tuple[str, ...]) -> None:
     try:
-        jit.save(jit.script(graph), folder / MODEL)
+        scripted: Any = jit.script(graph)
+        jit.save(scripted, folder / MODEL)
     except TypeError as error:
         raise VectorsError((Problem("", "graph", str(error).splitlines()[0]),)) from error
     arrays = [*taker.inputs, *(each for layer in taker.layers for each in layer.stored)]

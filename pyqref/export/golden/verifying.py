@@ -186,7 +186,7 @@ def verify(
             for name, array in given.items()
             if name in expected.stages
         )
-    outputs = {expected.nodes[n]: array for n, array in given.items() if n in expected.nodes}
+    outputs: Any = {expected.nodes[n]: array for n, array in given.items() if n in expected.nodes}
     if not outputs:
         return Verification(Differences(()), stages)
     model = jit.load(where / "model.pyqref")._model
