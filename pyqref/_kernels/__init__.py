@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .channels import totals_of_columns as totals_of_columns
     from .channels import totals_of_rows as totals_of_rows
     from .elementwise import add as add
+    from .elementwise import bordered as bordered
     from .elementwise import cat as cat
     from .elementwise import clamp as clamp
     from .elementwise import join as join
@@ -147,7 +148,18 @@ __getattr__ = on_first_use(
             "totals_of_columns",
             "totals_of_rows",
         ),
-        ".elementwise": ("add", "cat", "clamp", "join", "look_up", "mul", "pad", "relu", "relu6"),
+        ".elementwise": (
+            "add",
+            "bordered",
+            "cat",
+            "clamp",
+            "join",
+            "look_up",
+            "mul",
+            "pad",
+            "relu",
+            "relu6",
+        ),
         ".fake_quantize": (
             "fake_quantize_per_channel",
             "fake_quantize_per_tensor",
@@ -246,6 +258,7 @@ __all__ = [
     "avg_pool",
     "batch_norm",
     "bilinear",
+    "bordered",
     "cat",
     "channels_first",
     "channels_last",
