@@ -190,7 +190,7 @@ class Flip(Operation):
 
     def forward(self, x: Array, axes: tuple[int, ...]) -> Array:
         self.axes = axes
-        return copied(np.flip(x, axes), "K")
+        return copied(np.asarray(np.flip(x, axes)), "K")
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return np.flip(grads[0], self.axes), None
