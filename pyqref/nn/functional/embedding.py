@@ -232,7 +232,7 @@ def _limits_of_bags(input: Any, offsets: Any, include_last_offset: bool) -> tupl
         )
     ends = np.empty_like(starts)
     ends[:-1], ends[-1:] = starts[1:], shape[0]
-    if (ends < starts).any():
+    if np.logical_or.reduce(ends < starts):
         raise RuntimeError(
             f"offsets must not decrease and not exceed the length of input, {shape[0]}, "
             f"got {starts.tolist()}"
