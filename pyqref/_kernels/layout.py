@@ -174,6 +174,10 @@ def laid_as(first: np.ndarray, other: np.ndarray) -> np.ndarray:
         return other
     if first.flags.c_contiguous and other.flags.c_contiguous:
         return other
+    if other.nbytes >= _LARGE and _has_channels_last(first):
+        ndim = first.ndim
+        last = copied(other.transpose(0, *range(2, ndim), 1), "C")
+        return last.transpose(0, ndim - 1, *range(1, ndim - 1))
     copy = output_like(first, other.dtype)
     np.copyto(copy, other)
     return copy

@@ -340,8 +340,14 @@ class Clone(Operation):
 class Copy(Operation):
     """``source`` in the shape and type of ``target``."""
 
-    def forward(self, target: Array, source: Array) -> Array:
-        self.shape, self.dtype = source.shape, source.dtype
+    @staticmethod
+    def compute(target: Array, source: Array) -> Array:
+        if source.shape == target.shape:
+            return source.astype(target.dtype)
+        if not source.ndim:
+            result = np.empty(target.shape, target.dtype)
+            result[...] = source
+            return result
         try:
             return np.broadcast_to(source, target.shape).astype(target.dtype)
         except ValueError:
@@ -349,6 +355,10 @@ class Copy(Operation):
                 f"The size of source {list(source.shape)} cannot be broadcast to the size of "
                 f"the target {list(target.shape)}"
             ) from None
+
+    def forward(self, target: Array, source: Array) -> Array:
+        self.shape, self.dtype = source.shape, source.dtype
+        return self.compute(target, source)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return (

@@ -276,7 +276,7 @@ def copy_(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 def fill_(input: Any, value: Any) -> Tensor:
     """Write one number everywhere."""
     if not isinstance(value, TensorBase):
-        value = wrap(np.asarray(fitting(value, input._array.dtype)))
+        return copy_(input, wrap(np.asarray(fitting(value, input._array.dtype))))
     if value.ndim:
         raise RuntimeError(
             "fill_ only supports 0-dimension value tensor but got tensor with "
