@@ -74,7 +74,6 @@ def bordered(
         inside = places >= 0
         shape = *x.shape[:axis], len(places), *x.shape[axis + 1 :]
         y = np.full(shape, value, x.dtype)
-        at = (slice(None),) * axis
-        y[(*at, inside)] = x[(*at, places[inside])]
+        np.moveaxis(y, axis, 0)[inside] = np.moveaxis(x, axis, 0)[places[inside]]
         x = y
     return x if pairs else x.copy()

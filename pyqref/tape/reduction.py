@@ -38,9 +38,11 @@ __all__ = [
 
 Axes: TypeAlias = tuple[int, ...]
 
-#: ``np.sum`` and ``np.prod`` of arrays, without their look for other things.
+#: ``np.sum``, ``np.prod``, ``np.max``, ``np.min`` of arrays, without their look for other things.
 _sum: Any = np.add.reduce
 _product: Any = np.multiply.reduce
+_maximum: Any = np.maximum.reduce
+_minimum: Any = np.minimum.reduce
 
 
 class _Reduction(Operation):
@@ -157,11 +159,6 @@ def _product_of_the_others(x: Array, axes: Axes) -> Array:
     after = np.cumprod(np.concatenate([ones, flat[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
     others = (before * after).reshape(moved.shape)
     return others.transpose(np.argsort([*kept, *axes]))
-
-
-#: ``np.max`` and ``np.min`` of arrays, without their look for other things.
-_maximum: Any = np.maximum.reduce
-_minimum: Any = np.minimum.reduce
 
 
 def _largest(x: Array, axes: Axes, keepdim: bool) -> Array:

@@ -77,9 +77,8 @@ def sub(input: Tensor, other: TensorOrNumber, *, alpha: float = 1) -> Tensor:
     """
     if type(alpha) is not int or alpha != 1:
         other = _scaled(other, alpha)
-    if type(other) is not float:
-        _refuse_bool(other)
-    _refuse_bool(input)
+    for operand in (input,) if type(other) is float else (input, other):
+        _refuse_bool(operand)
     return combine(elementwise.Sub, input, other)
 
 
@@ -301,10 +300,8 @@ def clamp(
     own = own_numbers(input, (min, max))
     if own is not None:
         return apply(bounds.Clamp, input, *own)
-    given = [each for each in (min, max) if each is not None]
-    input, *given = _fitted(input, *given)
-    low = given.pop(0) if min is not None else None
-    high = given.pop(0) if max is not None else None
+    input, *given = _fitted(input, *[each for each in (min, max) if each is not None])
+    low, high = [None if each is None else given.pop(0) for each in (min, max)]
     return apply(bounds.Clamp, input, low, high)
 
 

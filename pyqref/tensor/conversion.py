@@ -277,12 +277,13 @@ def fill_(input: Any, value: Any) -> Tensor:
     """Write one number everywhere."""
     if not isinstance(value, TensorBase):
         return copy_(input, wrap(np.asarray(fitting(value, input._array.dtype))))
-    if value.ndim:
+    if value._array.ndim:
         raise RuntimeError(
             "fill_ only supports 0-dimension value tensor but got tensor with "
-            f"{value.ndim} dimensions."
+            f"{value._array.ndim} dimensions."
         )
-    return copy_(input, clone(value))  # which may be one of the elements
+    own: Any = value
+    return copy_(input, clone(own))  # which may be one of the elements
 
 
 def zero_(input: Tensor) -> Tensor:
