@@ -23,6 +23,7 @@ from .channels import sums_of_channels as sums_of_channels
 from .channels import totals_of_columns as totals_of_columns
 from .channels import totals_of_rows as totals_of_rows
 from .elementwise import add as add
+from .elementwise import bordered as bordered
 from .elementwise import cat as cat
 from .elementwise import clamp as clamp
 from .elementwise import join as join
