@@ -41,8 +41,42 @@ def in_space(
     )
 
 
+def _taps_that_meet(
+    size: int, window: int, stride: int, padding: int, dilation: int, count: int
+) -> tuple[int, int]:
+    """From which tap to before which one the input lies under some output; one tap at the least."""
+    meet = [0]
+    for tap in range(window):
+        before = padding - tap * dilation
+        output = max(0, -(-before // stride))
+        if output < count and output * stride - before < size:
+            meet.append(tap)
+    return min(meet[1:], default=0), meet[-1] + 1
+
+
+def _without_idle_taps(
+    packed: PackedConv, geometry: tuple[int, ...]
+) -> tuple[PackedConv, tuple[int, ...]]:
+    """Leave out taps at the ends of a window under which there is padding only.
+
+    Padding is real zero, and adds nothing. A wide dilation has such taps, or a small image.
+    """
+    size, window, stride, padding, dilation, count, *rest = (
+        geometry[i : i + 3] for i in range(0, 27, 3)
+    )
+    taps = tuple(map(_taps_that_meet, size, window, stride, padding, dilation, count))
+    left = tuple(stop - first for first, stop in taps)
+    if left == window:
+        return packed, geometry
+    before = (p - d * first for p, d, (first, _) in zip(padding, dilation, taps, strict=True))
+    first_axis = 5 - len(packed.shape)
+    seen = (*size, *left, *stride, *before, *dilation, *count, *(i for each in rest for i in each))
+    return packed.with_taps(taps[first_axis:]), seen
+
+
 def part_of(packed: PackedConv, geometry: tuple[int, ...], *, centred: bool) -> Part:
     """Return the geometry of some outputs for a kernel; ``centred`` weights have no zero points."""
+    packed, geometry = _without_idle_taps(packed, geometry)
     if not centred and (packed.joined > 1 or packed.in_strips or packed.is_depthwise):
         # They were packed as if they had none.
         packed = pack_conv(packed.weight, packed.groups, centred=False)

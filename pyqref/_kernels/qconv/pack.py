@@ -67,6 +67,21 @@ class PackedConv:
         """Products in each sum."""
         return prod(self.shape[1:])
 
+    @cached_property
+    def _fewer_taps(self) -> dict[tuple[tuple[int, int], ...], PackedConv]:
+        return {}
+
+    def with_taps(self, taps: tuple[tuple[int, int], ...]) -> PackedConv:
+        """Pack the weights from one tap to before another along each axis, once for all calls.
+
+        They are strips or taps where these are; other groups are packed for themselves.
+        """
+        if taps not in self._fewer_taps:
+            some = self.weight[(..., *(slice(*each) for each in taps))]
+            alike = self.in_strips or self.is_depthwise
+            self._fewer_taps[taps] = pack_conv(some, self.groups, centred=alike)
+        return self._fewer_taps[taps]
+
     @property
     def weight(self) -> IntArray:
         """The int8 weights ``(N, C // groups, *kernel)`` again, unpacked."""
