@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .fake_quantize import is_grid as is_grid
     from .fake_quantize import straight_through as straight_through
     from .normalization import batch_norm as batch_norm
+    from .normalization import batch_norm_coefficients as batch_norm_coefficients
     from .normalization import group_norm as group_norm
     from .normalization import layer_norm as layer_norm
     from .normalization import layer_norm_of_row as layer_norm_of_row
@@ -154,7 +155,14 @@ __getattr__ = on_first_use(
             "is_grid",
             "straight_through",
         ),
-        ".normalization": ("batch_norm", "group_norm", "layer_norm", "layer_norm_of_row"),
+        ".normalization": (
+            "batch_norm",
+    "batch_norm_coefficients",
+            "batch_norm_coefficients",
+            "group_norm",
+            "layer_norm",
+            "layer_norm_of_row",
+        ),
         ".observe": (
             "choose_qparams_dynamic",
             "extremes",
@@ -245,6 +253,7 @@ __all__ = [
     "add",
     "avg_pool",
     "batch_norm",
+    "batch_norm_coefficients",
     "bilinear",
     "cat",
     "channels_first",
