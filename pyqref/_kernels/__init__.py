@@ -157,7 +157,7 @@ __getattr__ = on_first_use(
         ),
         ".normalization": (
             "batch_norm",
-    "batch_norm_coefficients",
+            "batch_norm_coefficients",
             "batch_norm_coefficients",
             "group_norm",
             "layer_norm",

@@ -160,6 +160,27 @@ def test_arrays_that_are_not_contiguous(kernel: str, make: Any) -> None:
     assert_same_bits(expected, _kernels.quantize_per_tensor(x, 0.1, 3, 0, 255, np.uint8))
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize(
+    "shape", [(3, 5, 8), (2, 7, 4, 33), (2, 3, 2, 5, 40), (9, 300, 20), (0, 9)]
+)
+def test_rows_in_any_order(kernel: str, dtype: Any, shape: tuple[int, ...], n_threads: int) -> None:
+    """eq-affine-quantize and eq-affine-dequantize of permuted arrays, and of some of their rows."""
+    rng = np.random.default_rng(9)
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    last = len(shape) - 1
+    for order in ((*range(last)[::-1], last), (*range(1, last), 0, last), (last, *range(last))):
+        lies = np.moveaxis(numbers(rng, [shape[each] for each in order]), range(last + 1), order)
+        for x in (lies, lies[::-1, ..., 1:], lies[..., ::2, :], lies[..., :1]):
+            q = affine.quantize_per_tensor(x, 0.1, 3, low, high, dtype)
+            actual = _kernels.quantize_per_tensor(x, 0.1, 3, low, high, dtype)
+            assert_same_bits(q, actual)
+            integers = np.empty_like(x, dtype, order="K")
+            integers[...] = q
+            expected = affine.dequantize_per_tensor(integers, 0.1, 3)
+            assert_same_bits(expected, _kernels.dequantize_per_tensor(integers, 0.1, 3))
+
+
 @pytest.mark.parametrize("kind", [np.float64, np.float16])
 def test_other_float_types(kernel: str, kind: Any) -> None:
     x = np.linspace(-3, 3, 77).astype(kind)

@@ -138,8 +138,14 @@ def _arrays(
 ) -> tuple[IntArray, IntArray, IntArray]:
     """The arrays in one shape and order in memory, and a buffer for the result."""
     if a.shape != b.shape:
-        a, b = np.broadcast_arrays(a, b)
-    left = dense(a)
+        shape = np.broadcast(a, b).shape
+        a = a if a.shape == shape else np.broadcast_to(a, shape)
+        left = dense(a)
+        spread = output_like(left, b.dtype)
+        np.copyto(spread, b)
+        b = spread
+    else:
+        left = dense(a)
     if buffer is None or buffer.strides != left.strides:
         buffer = output_like(left, a.dtype)
     return left, laid_as(left, b), buffer
