@@ -181,6 +181,22 @@ def test_rows_in_any_order(kernel: str, dtype: Any, shape: tuple[int, ...], n_th
             assert_same_bits(expected, _kernels.dequantize_per_tensor(integers, 0.1, 3))
 
 
+@pytest.mark.parametrize("size", [(5,), (6, 5), (3, 6, 5)])
+def test_parts_of_images_with_their_channels_last(kernel: str, size: tuple[int, ...]) -> None:
+    """Channels, pixels or both: the results have their channels last too, without gaps."""
+    rng = np.random.default_rng(10)
+    reals = np.moveaxis(numbers(rng, (2, *size, 24)), -1, 1)
+    integers = np.moveaxis(rng.integers(0, 256, (2, *size, 24), np.uint8), -1, 1)
+    for part in (np.s_[:, 8:], np.s_[..., 1::2], np.s_[:1, 3:20, ..., :3]):
+        x, q = reals[part], integers[part]
+        bytes_ = _kernels.quantize_per_tensor(x, 0.1, 3, 0, 255, np.uint8)
+        assert_same_bits(affine.quantize_per_tensor(x, 0.1, 3, 0, 255, np.uint8), bytes_)
+        numbers_ = _kernels.dequantize_per_tensor(q, 0.1, 3)
+        assert_same_bits(affine.dequantize_per_tensor(q, 0.1, 3), numbers_)
+        for result in (bytes_, numbers_):
+            assert np.moveaxis(result, 1, -1).flags.c_contiguous is (len(size) > 1)
+
+
 @pytest.mark.parametrize("kind", [np.float64, np.float16])
 def test_other_float_types(kernel: str, kind: Any) -> None:
     x = np.linspace(-3, 3, 77).astype(kind)
