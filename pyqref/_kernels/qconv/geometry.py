@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pyqref.numerics.windows import taps_within
+
 from .pack import PackedConv, pack_conv
 from .structs import Part
 
@@ -41,19 +43,6 @@ def in_space(
     )
 
 
-def _taps_that_meet(
-    size: int, window: int, stride: int, padding: int, dilation: int, count: int
-) -> tuple[int, int]:
-    """From which tap to before which one the input lies under some output; one tap at the least."""
-    meet = [0]
-    for tap in range(window):
-        before = padding - tap * dilation
-        output = max(0, -(-before // stride))
-        if output < count and output * stride - before < size:
-            meet.append(tap)
-    return min(meet[1:], default=0), meet[-1] + 1
-
-
 def _without_idle_taps(
     packed: PackedConv, geometry: tuple[int, ...]
 ) -> tuple[PackedConv, tuple[int, ...]]:
@@ -64,14 +53,15 @@ def _without_idle_taps(
     size, window, stride, padding, dilation, count, *rest = (
         geometry[i : i + 3] for i in range(0, 27, 3)
     )
-    taps = tuple(map(_taps_that_meet, size, window, stride, padding, dilation, count))
-    left = tuple(stop - first for first, stop in taps)
+    # What follows the last pixel is padding, as far as windows reach.
+    around = ((p, d * k) for p, d, k in zip(padding, dilation, window, strict=True))
+    taps = tuple(map(taps_within, size, count, window, stride, dilation, around))
+    left = tuple(each.stop - each.start for each in taps)
     if left == window:
         return packed, geometry
-    before = (p - d * first for p, d, (first, _) in zip(padding, dilation, taps, strict=True))
-    first_axis = 5 - len(packed.shape)
+    before = (p - d * each.start for p, d, each in zip(padding, dilation, taps, strict=True))
     seen = (*size, *left, *stride, *before, *dilation, *count, *(i for each in rest for i in each))
-    return packed.with_taps(taps[first_axis:]), seen
+    return packed.with_taps(taps[5 - len(packed.shape) :]), seen
 
 
 def part_of(packed: PackedConv, geometry: tuple[int, ...], *, centred: bool) -> Part:

@@ -71,16 +71,17 @@ class PackedConv:
     def _fewer_taps(self) -> dict[tuple[tuple[int, int], ...], PackedConv]:
         return {}
 
-    def with_taps(self, taps: tuple[tuple[int, int], ...]) -> PackedConv:
-        """Pack the weights from one tap to before another along each axis, once for all calls.
+    def with_taps(self, taps: tuple[slice, ...]) -> PackedConv:
+        """Pack the weights of some taps along each axis, once for all calls.
 
         They are strips or taps where these are; other groups are packed for themselves.
         """
-        if taps not in self._fewer_taps:
-            some = self.weight[(..., *(slice(*each) for each in taps))]
+        key = tuple([(each.start, each.stop) for each in taps])
+        if key not in self._fewer_taps:
             alike = self.in_strips or self.is_depthwise
-            self._fewer_taps[taps] = pack_conv(some, self.groups, centred=alike)
-        return self._fewer_taps[taps]
+            some = self.weight[(..., *taps)]
+            self._fewer_taps[key] = pack_conv(some, self.groups, centred=alike)
+        return self._fewer_taps[key]
 
     @property
     def weight(self) -> IntArray:
