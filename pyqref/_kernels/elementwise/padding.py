@@ -71,7 +71,7 @@ def pad(x: FloatArray, pairs: Pairs, value: float) -> FloatArray:
     return bordered(x, pairs, "constant", value)
 
 
-def bordered(x: FloatArray, pairs: Pairs, mode: str, value: Any = 0) -> FloatArray:
+def bordered(x: FloatArray, pairs: Pairs, mode: str, value: float = 0) -> FloatArray:
     """Fast form of :func:`pyqref.numerics.borders.bordered`; channels stay last where they are.
 
     Examples
