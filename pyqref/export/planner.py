@@ -86,6 +86,8 @@ class Planner:
         self.path, self.out = path, out
         self.operation = what, args, kwargs
         make = steps.lowering_of(what)
+        if any(each.name not in self.values for each in wires_of((args, kwargs))):
+            return  # what made an argument has no lowering, and that was said of it
         given = (what, *args) if isinstance(what, Module) else args
         made = make(self, *given, **kwargs)
         pairs = [(out, made)] if isinstance(out, Wire) else zip(wires_of(out), made, strict=True)

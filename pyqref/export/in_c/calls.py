@@ -68,7 +68,7 @@ class Calls:
             return
         if len(self.constants) > constants:
             self.constants.insert(constants, f"/* {comment(step.path)} */")
-        labels = dict.fromkeys((*step.labels, *self.rules.labels(step.kind)))
+        labels = self.rules.labels(step)
         shapes = " and ".join(str(each.shape) for each in step.inputs)
         self.lines.append(f"    /* {comment(step.path)}: {comment(step.title)}")
         self.lines.append(f"     * {shapes} to {step.out.shape}")

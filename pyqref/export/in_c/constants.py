@@ -38,14 +38,15 @@ class Rules:
         self.integer = integer
         self.qnnpack = plan.engine == "qnnpack"
 
-    def labels(self, kind: str) -> tuple[str, ...]:
-        """The equations by which the results of a kind of step are rounded."""
+    def labels(self, step: Step) -> tuple[str, ...]:
+        """The equations of a step, those by which its results are rounded among them."""
         if self.integer:
             found = _LABELS_OF_INTEGERS
         else:
             found = _LABELS_OF_QNNPACK if self.qnnpack else _LABELS_OF_FBGEMM
-        weighted = kind in ("linear", "convolution", "transposed")
-        return found.get("weighted" if weighted else kind, ())
+        own = found.get("weighted" if "packed" in step.data else step.kind, ())
+        replaced = own and step.kind in ("add", "mul", "softmax")
+        return own if replaced else step.labels + own
 
     def scaling(self, step: Step) -> Fields:
         """What makes integers of the sums of a layer with a packed weight."""

@@ -68,7 +68,8 @@ def written(plan: Plan, name: str, title: str, integer: bool) -> Written:
  * The names of equations are those of the documentation, "Theory".
  *
  * Constants: {calls.size} bytes. Memory between the steps: {plan.peak} bytes,
- * {_how_small(plan)}. It is static: do not run the function in two threads at once.
+ * {_how_small(plan)}.
+ * It is static: do not run the function in two threads at once.
  */
 """
     parts = [head, f'#include "{name}.h"\n']
@@ -122,6 +123,10 @@ def _header(plan: Plan, name: str, title: str) -> str:
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
 {sizes}
 /* Run the model: 0 if it did, 1 if a pointer is 0.
  *
@@ -132,6 +137,10 @@ def _header(plan: Plan, name: str, title: str) -> str:
 {ends}
  */
 {_signature(plan, name)};
+
+#ifdef __cplusplus
+}}
+#endif
 
 #endif
 """

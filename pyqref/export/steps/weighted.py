@@ -7,6 +7,8 @@ from typing import Any
 
 from ...nn import quantized as nnq
 from ...nn.intrinsic import quantized as nniq
+from ...nn.intrinsic.quantized import dynamic as nniqd
+from ...nn.quantized import dynamic as nnqd
 from ...ops import quantized as ops
 from ...tensor.base import TensorBase
 from ..plan import Value
@@ -57,6 +59,14 @@ def layer(plan: Planner, module: Any, x: Wire) -> Value:
 def fused(plan: Planner, module: Any, x: Wire, *extra: Any) -> Value:
     """Refuse layers that round once for two operations."""
     raise Unsupported("it rounds once for two operations: quantize the two layers one by one")
+
+
+@steps.lowering(nnqd.Linear, nniqd.LinearReLU, nnqd.LSTM, nnqd.GRU)
+@steps.lowering(nnqd.Conv1d, nnqd.Conv2d, nnqd.Conv3d)
+@steps.lowering("quantized.linear_dynamic", "quantized.linear_relu_dynamic")
+def dynamic(plan: Planner, *args: Any, **others: Any) -> Value:
+    """Refuse layers that choose the grid of their input while they run."""
+    raise Unsupported("its input gets its grid while it runs: quantize it statically")
 
 
 def _function(relu: bool) -> Callable[..., Any]:
