@@ -201,6 +201,6 @@ class _Silently:
         warnings.simplefilter("ignore")
         self.used.__enter__()
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         self.used.__exit__(*error)
         self.caught.__exit__(*error)

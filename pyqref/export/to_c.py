@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..autograd import no_grad
@@ -130,7 +131,7 @@ def c(
     >>> model = quantization.QuantWrapper(nn.Linear(2, 1)).eval()
     >>> model.qconfig = quantization.get_default_qconfig("fbgemm")
     >>> prepared = quantization.prepare(model)
-    >>> _ = prepared(pyqref.ones(1, 2))
+    >>> _ = prepared(pyqref.randn(16, 2))
     >>> path = os.path.join(tempfile.mkdtemp(), "model.c")
     >>> made = pyqref.export.c(quantization.convert(prepared), path)
     >>> made.function, made.steps, made.peak
@@ -201,9 +202,7 @@ def _inputs(model: Module, given: Any) -> tuple[Any, ...]:
     inputs = tuple(given) if isinstance(given, tuple | list) else (given,)
     for n, each in enumerate(inputs):
         if not isinstance(each, TensorBase):
-            raise TypeError(
-                f"{NAME}: example_inputs must be tensors, got {described(each)} at {n}"
-            )
+            raise TypeError(f"{NAME}: example_inputs must be tensors, got {described(each)} at {n}")
     return inputs
 
 
@@ -230,9 +229,7 @@ def planned(
                 walk.step = bar.step
                 wires = tuple(planner.input(n, each) for n, each in enumerate(inputs))
                 result = walk.run(model, wires)
-        engines = [
-            step.data["packed"].engine for step in planner.steps if "packed" in step.data
-        ]
+        engines = [step.data["packed"].engine for step in planner.steps if "packed" in step.data]
         if not engines or engines[0] == engine:
             break
         engine = engines[0]
@@ -275,18 +272,14 @@ def _ends(
 
 def _write(header_path: str, header: str, source_path: str, source: str) -> None:
     """Write both files, or neither: all is on disk before the first takes its name."""
-    before = None
-    if os.path.isfile(header_path):
-        with open(header_path, "rb") as file:
-            before = file.read()
-
-    def put(text: str, part: str) -> None:
-        with open(part, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+    before = Path(header_path).read_bytes() if os.path.isfile(header_path) else None
 
     def write(part: str) -> None:
-        put(source, part)
-        write_atomically(header_path, lambda other: put(header, other))
+        Path(part).write_bytes(source.encode())
+        write_atomically(header_path, write_header)
+
+    def write_header(part: str) -> None:
+        Path(part).write_bytes(header.encode())
 
     try:
         write_atomically(source_path, write)
@@ -295,6 +288,6 @@ def _write(header_path: str, header: str, source_path: str, source: str) -> None
             with contextlib.suppress(OSError):
                 os.unlink(header_path)
         else:
-            with contextlib.suppress(OSError), open(header_path, "wb") as file:
-                file.write(before)
+            with contextlib.suppress(OSError):
+                Path(header_path).write_bytes(before)
         raise

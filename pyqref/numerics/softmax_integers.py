@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .exponential import exp_in_double
 from .rounding import clamp_to_int
 from .types import IntArray
 
@@ -16,14 +17,14 @@ _POWER_BITS, _INVERSE_BITS = 30, 15
 def powers_of_distances(scale: float) -> IntArray:
     r"""A table of :math:`e^{-s d}` for the distances d from 0 to 255, in units of :math:`2^{-30}`.
 
-    Equation ``eq-softmax-integers``.
+    The powers of ``eq-softmax-integers``.
 
     Examples
     --------
     >>> powers_of_distances(1.0)[:3].tolist()
     [1073741824, 395007542, 145315154]
     """
-    powers = np.exp(-np.float64(np.float32(scale)) * np.arange(256))
+    powers = exp_in_double(-np.float64(np.float32(scale)) * np.arange(256))
     return np.asarray(np.rint(powers * 2**_POWER_BITS), np.int64)
 
 

@@ -54,8 +54,12 @@ class Everything(nn.Module):
                 filled(nniq.ConvReLU2d(6, 6, (3, 2), stride=(2, 1), groups=6)),
                 filled(convolution(6, 4, (1, 3), dilation=(1, 2), groups=2), per_channel=False),
                 filled(convolution(6, 3, (2, 4), padding="same"), bias=False),
-                filled(transposed(6, 4, 3, stride=2, padding=1, output_padding=1), per_channel=False),
-                filled(transposed(6, 4, (2, 3), groups=2, dilation=2), per_channel=False, bias=False),
+                filled(
+                    transposed(6, 4, 3, stride=2, padding=1, output_padding=1), per_channel=False
+                ),
+                filled(
+                    transposed(6, 4, (2, 3), groups=2, dilation=2), per_channel=False, bias=False
+                ),
                 nn.MaxPool2d(3, 2, 1, ceil_mode=True),
                 nn.MaxPool2d((2, 3), 1, dilation=2),
                 nn.AvgPool2d(3, 2, 1),

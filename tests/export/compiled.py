@@ -39,9 +39,7 @@ def compiled(made: Any, compiler: str = "gcc", options: list[str] = SANITIZED) -
     name = source.stem
     sizes = _sizes(made)
     rooms = "\n".join(f"static uint8_t {each}[{size}];" for each, size in sizes.items())
-    ends = {
-        kind: [each for each in sizes if each.startswith(kind)] for kind in ("in", "out")
-    }
+    ends = {kind: [each for each in sizes if each.startswith(kind)] for kind in ("in", "out")}
     read = " && ".join(f"fread({each}, sizeof {each}, 1, stdin) == 1" for each in ends["in"])
     write = " ".join(f"fwrite({each}, sizeof {each}, 1, stdout);" for each in ends["out"])
     main = source.with_name(f"{name}_main.c")

@@ -50,7 +50,9 @@ def test_every_kind_of_layer(style, engine, tmp_path, monkeypatch):
         )
         compiler = COMPILERS[-1] if engine == "qnnpack" else COMPILERS[0]
         found = results(program, compiled(program, compiler), integers)
-        inputs = [pyqref._make_per_tensor_quantized_tensor(pyqref.tensor(n), *GRID) for n in integers]
+        inputs = [
+            pyqref._make_per_tensor_quantized_tensor(pyqref.tensor(n), *GRID) for n in integers
+        ]
         run = in_integers if style == "integer" else lambda model, x: model(x)
         expected = [run(model, x.dequantize()) for x in inputs]
     assert len(found) == len(expected[0])
@@ -74,9 +76,7 @@ def test_small_networks(tmp_path):
     """A network of graph mode and one of eager mode, with sums and joins, in every bit."""
     for name in ("graph", "eager"):
         model, x = made(name)
-        program = export.c(
-            model, tmp_path / f"{name}.c", "float-multiplier", example_inputs=x[:1]
-        )
+        program = export.c(model, tmp_path / f"{name}.c", "float-multiplier", example_inputs=x[:1])
         ends = re.findall(r"scale (\S+), zero point (\d+)", Path(program.header).read_text())
         (scale, zero), (out, out_zero) = [(float(s), int(z)) for s, z in ends]
         integers = pyqref.quantize_per_tensor(x, scale, zero, pyqref.quint8).int_repr().numpy()
@@ -107,9 +107,7 @@ class Odd(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.quant = nn.quantized.Quantize(
-            pyqref.tensor([0.1]), pyqref.tensor([0]), pyqref.quint8
-        )
+        self.quant = nn.quantized.Quantize(pyqref.tensor([0.1]), pyqref.tensor([0]), pyqref.quint8)
         self.norm = nn.quantized.LayerNorm((4,), pyqref.ones(4), pyqref.zeros(4), 0.1, 0)
         self.body, self.last = nn.Softplus(), nn.quantized.Linear(4, 4)
 

@@ -87,9 +87,7 @@ class Calls:
         made = np.ascontiguousarray(array)
         title = identifier(f"{self._prefix}_{name}", self.taken)
         text = array_text(made)
-        self.constants.append(
-            f"static const {typed(made)} {title}[{made.size}] = {{\n{text}\n}};"
-        )
+        self.constants.append(f"static const {typed(made)} {title}[{made.size}] = {{\n{text}\n}};")
         self.size += made.nbytes
         return title
 

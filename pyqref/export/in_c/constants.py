@@ -61,8 +61,8 @@ class Rules:
         if self.integer:
             scales = x.scale, packed.weight_scales
             model = arithmetic.get("tflite")
-            real = real_multiplier(*scales, out.scale, silent)
-            integer, exponent = fixed_point_multiplier(np.atleast_1d(real))
+            real: Any = np.atleast_1d(real_multiplier(*scales, out.scale, silent))
+            integer, exponent = fixed_point_multiplier(real)
             return {
                 "bias": None if bias is None else model.bias(bias, *scales).astype(np.int32),
                 "multiplier": integer.astype(np.int32),

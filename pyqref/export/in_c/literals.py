@@ -11,9 +11,12 @@ __all__ = ["KEYWORDS", "array_text", "identifier", "number", "typed"]
 
 #: Names that a C99 compiler, or the file itself, has taken.
 KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if "
-    "inline int long register restrict return short signed sizeof static struct switch typedef "
-    "union unsigned void volatile while main".split()
+    (
+        *("auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else"),
+        *("enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register"),
+        *("restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch"),
+        *("typedef", "union", "unsigned", "void", "volatile", "while", "main"),
+    )
 )
 _TYPES = {
     np.dtype(np.int8): "int8_t",
@@ -57,8 +60,8 @@ def array_text(array: np.ndarray) -> str:
 
     Examples
     --------
-    >>> print(array_text(np.int8([1, -2])))
-        1,  -2
+    >>> array_text(np.int8([1, -2]))
+    '       1,   -2'
     """
     flat = array.reshape(-1)
     if flat.dtype.itemsize == 1 and flat.size:

@@ -127,7 +127,8 @@ def _table(plan: Planner, wire: Wire, wires: list[Wire]) -> np.ndarray | None:
             raise Unsupported("its real numbers stand on several grids: quantize them first")
         return None
     grid = grid_of(wire.value)
-    out, made = grid_of(plan.out.value), NUMBERS
+    out = grid_of(plan.out.value)
+    made: Any = NUMBERS
     if grid[:2] != out[:2]:
         if plan.arithmetic is not None:
             made = arithmetic.get(plan.arithmetic).rescale(NUMBERS, grid, out)

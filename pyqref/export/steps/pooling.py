@@ -21,7 +21,7 @@ def _each(value: Any, count: int) -> tuple[int, ...]:
 
 def _windows(
     plan: Planner, x: Wire, count: int, kernel: Any, stride: Any, padding: Any
-) -> tuple[Value, dict[str, tuple[int, ...]]]:
+) -> tuple[Value, dict[str, Any]]:
     found = plan.integers(x)
     if len(found.shape) != count + 2:
         raise Unsupported("its input has no batch: give a batch of one image")
@@ -98,6 +98,9 @@ def _adaptive_max(count: int) -> Any:
     return lower
 
 
+_DIVISOR = "divisor_override"
+
+
 def _enter() -> None:
     modules = (
         (nn.MaxPool1d, nn.AvgPool1d, nn.AdaptiveAvgPool1d, nn.AdaptiveMaxPool1d),
@@ -109,8 +112,8 @@ def _enter() -> None:
         steps.lowering(f"avg_pool{count}d")(mean)
         names = "kernel_size", "stride", "padding", "dilation", "ceil_mode", "return_indices"
         steps.lowering(largest)(_module(pool, names))
-        names = "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"
-        steps.lowering(average)(_module(mean, (*names, "divisor_override")))
+        names = "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", _DIVISOR
+        steps.lowering(average)(_module(mean, names))
         steps.lowering(adaptive)(_module(_adaptive(count), ()))
         steps.lowering(adaptive_max)(_module(_adaptive_max(count), ()))
         steps.lowering(f"adaptive_avg_pool{count}d")(_adaptive(count))
