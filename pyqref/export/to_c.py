@@ -62,6 +62,11 @@ class CProgram:
     least : int
         Bytes that this order of steps needs at least. If ``peak`` equals it, no smaller plan of
         buffers exists.
+
+    Examples
+    --------
+    >>> CProgram("m.c", "m.h", "m_run", "integer", "fbgemm", 9, 5000, 300, 300).function
+    'm_run'
     """
 
     source: str
