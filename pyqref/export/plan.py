@@ -47,12 +47,15 @@ class Value:
         What its integers stand for; None of an input that nothing has quantized yet.
     buffer : Buffer
         Where they are.
+    origin : Value or None
+        The input of real numbers that was only moved to give this; its grid is that of the input.
     """
 
     name: str
     shape: tuple[int, ...]
     grid: Grid | None
     buffer: Buffer
+    origin: Value | None = None
 
 
 @dataclass(eq=False)

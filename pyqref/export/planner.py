@@ -78,7 +78,8 @@ class Planner:
         wire = Wire(name, value)
         size = int(np.prod(value.shape))
         grid = grid_of(value) if value.is_quantized else None
-        self.values[name] = Value(name, wire.shape, grid, Buffer(size, "in", n))
+        self.values[name] = made = Value(name, wire.shape, grid, Buffer(size, "in", n))
+        made.origin = made if grid is None else None
         return wire
 
     def lower(self, what: Any, path: str, args: Any, kwargs: Any, out: Any) -> None:
@@ -142,14 +143,16 @@ class Planner:
         size = int(np.prod(wire.shape))
         # Real numbers that were only moved stand on the grid of what was moved.
         grid = grid_of(wire.value) if wire.is_quantized else inputs[0].grid
-        made = Value(self.path, wire.shape, grid, Buffer(size))
+        origin = None if wire.is_quantized else inputs[0].origin
+        made = Value(self.path, wire.shape, grid, Buffer(size), origin)
         name = title(self.operation[0])
         self.steps.append(Step(kind, self.path, name, labels, inputs, made, data, in_place))
         return made
 
     def same(self, x: Value, grid: Grid | None = None) -> Value:
         """The same integers with the shape of the result, maybe on another grid."""
-        return Value(self.path, self.out.shape, grid or x.grid, x.buffer)
+        origin = x.origin if grid is None else None
+        return Value(self.path, self.out.shape, grid or x.grid, x.buffer, origin)
 
     def replayed(self, tensor: Any, wire: Wire) -> Any:
         """What the operation gives for a tensor in the place of a wire."""

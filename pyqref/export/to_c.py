@@ -22,8 +22,8 @@ from ..tensor.arguments import described
 from ..tensor.base import TensorBase
 from ..tensor.creation import zeros
 from . import steps as steps
-from .in_c import written
 from .in_c.literals import KEYWORDS
+from .in_c.source import written
 from .memory import place
 from .plan import Plan, Value
 from .planner import Planner
@@ -187,7 +187,7 @@ def c(
 
 def _problems_of_name(name: Any, ending: str) -> Iterator[Problem]:
     if ending != ".c":
-        yield Problem("path", "file", f"it ends with {ending!r}: give one that ends with '.c'")
+        yield Problem("path", "file", f"it ends with {ending!r}, not '.c'")
     if not isinstance(name, str) or not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name):
         reason = f"{described(name)} is no identifier of C: give name="
         yield Problem("name", "identifier", reason)

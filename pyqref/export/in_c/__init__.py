@@ -4,6 +4,4 @@ Read :mod:`.source` (the file), :mod:`.calls` (what each step becomes), :mod:`.c
 numbers), and the texts in C: :mod:`.layers`, :mod:`.integer_rounding`, :mod:`.real_rounding`.
 """
 
-from .source import written as written
-
-__all__ = ["written"]
+__all__: list[str] = []

@@ -59,7 +59,7 @@ class Calls:
         self._prefix = identifier(step.path, set())
         try:
             if max(each.buffer.size for each in (step.out, *step.inputs)) >= _LARGEST:
-                raise Unsupported("its tensors have more than 2 GiB: give smaller inputs")
+                raise Unsupported("one of its tensors has 2 GiB or more")
             calls = _CALLS[step.kind](self, step)
         except Unsupported as error:
             del self.constants[constants:]
@@ -182,7 +182,9 @@ def _weight(write: Calls, step: Step, rows: np.ndarray) -> tuple[str, str, str]:
         raise Unsupported("its input is not quantized")
     outputs = len(rows)
     if len(packed.weight_zero_points) not in (1, outputs):
-        raise Unsupported("its weight has one scale for each channel of a group: use one scale")
+        raise Unsupported(
+            "its weight has one scale for each channel of a group, not for each output"
+        )
     zeros = np.broadcast_to(np.asarray(packed.weight_zero_points, np.int64), (outputs,))
     fields = write.rules.scaling(step)
     fits_32_bits(rows.reshape(outputs, -1) - zeros[:, None], grid.zero_point, fields["bias"])

@@ -186,7 +186,7 @@ def fits_32_bits(weight: np.ndarray, zero_point: int, bias: Any) -> None:
     if bias is not None and np.issubdtype(bias.dtype, np.integer):
         most = most + np.abs(bias.astype(np.int64))
     if most.max(initial=0) > _HIGH:
-        raise Unsupported("its sums may leave 32 bits: calibrate it anew, its grids are too fine")
+        raise Unsupported("its sums of products may not fit into 32 bits")
 
 
 def _grids(step: Step) -> tuple[Grid, Grid, Grid, Fields]:
@@ -208,7 +208,7 @@ def _sum_of_qnnpack(a: Grid, b: Grid, out: Grid) -> Fields:
     ratios = [np.float32(each.scale) / np.float32(out.scale) for each in (a, b)]
     shift = 22 - int(np.frexp(max(ratios))[1])
     if shift < 0:
-        raise Unsupported("its result has steps too small for its arguments: calibrate it anew")
+        raise Unsupported("the steps of its result are too small for its arguments")
     first, second = (int(np.rint(np.ldexp(np.float64(each), shift))) for each in ratios)
     return {
         "a_zero": a.zero_point,

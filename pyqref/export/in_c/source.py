@@ -131,8 +131,8 @@ extern "C" {{
 /* Run the model: 0 if it did, 1 if a pointer is 0.
  *
  * Tensors are contiguous, their last axis runs fastest. An integer q stands for the number
- * scale * (q - zero_point); to quantize a number x, round x / scale to the nearest integer, ties
- * to even, add the zero point and clamp to 0 and 255.
+ * scale * (q - zero_point). A number x becomes the integer nearest to x / scale, ties to even, plus
+ * the zero point, clamped to 0 and 255.
  *
 {ends}
  */

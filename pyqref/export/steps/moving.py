@@ -50,7 +50,7 @@ def _step(plan: Planner, found: Value, result: Any, wire: Wire) -> Value:
         raise Unsupported(f"its result has no shape of its own: {described(wire.shape)}")
     flat = index.reshape(-1)
     if flat.size == math.prod(found.shape) and (flat == np.arange(flat.size)).all():
-        return Value(plan.path, wire.shape, found.grid, found.buffer)
+        return Value(plan.path, wire.shape, found.grid, found.buffer, found.origin)
     index = index.reshape([n for n in index.shape if n > 1] or [1])
     if index.ndim > 4:
         raise Unsupported("its result has more than four axes that are longer than one")
@@ -123,7 +123,8 @@ def _table(plan: Planner, wire: Wire, wires: list[Wire]) -> np.ndarray | None:
     """What becomes of the bytes of one tensor; None if they stay."""
     if not wire.is_quantized:
         grid = plan.value(wire).grid
-        if any(plan.value(each).grid != grid for each in wires):
+        origin = plan.value(wire).origin
+        if any((v.grid, v.origin) != (grid, origin) for v in map(plan.value, wires)):
             raise Unsupported("its real numbers stand on several grids: quantize them first")
         return None
     grid = grid_of(wire.value)

@@ -24,12 +24,11 @@ __all__: list[str] = []
 def quantize(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Value:
     """Give an input its grid; put what has one on another."""
     grid, found = grid_of(plan.out.value), plan.value(x)
-    if found.grid is None and found.buffer.place == "in":
-        _give_grid(plan, found, grid)
+    if found.origin is not None:
+        _give_grid(plan, found.origin, grid)
     if found.grid == grid:
-        return plan.same(found)
-    if found.grid is None:
-        raise Unsupported("what it quantizes was computed with real numbers")
+        return plan.same(found, grid)
+    assert found.grid is not None
     table = _table_between(plan, found.grid, grid, plan.out.value)
     if (table == NUMBERS).all():
         return plan.same(found, grid)
@@ -37,10 +36,12 @@ def quantize(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Value:
     return plan.step("table", [found], *labels, table=table, in_place=True)
 
 
-def _give_grid(plan: Planner, found: Value, grid: Grid) -> None:
-    """Quantize an input before the model: the caller gives integers."""
-    for each in plan.values.values():
-        if each.buffer is found.buffer:
+def _give_grid(plan: Planner, origin: Value, grid: Grid) -> None:
+    """Quantize an input before the model, for which the caller gives integers."""
+    if origin.grid not in (None, grid):
+        raise Unsupported("an input of the model is put on two grids: quantize it once")
+    for each in (*plan.values.values(), *(step.out for step in plan.steps)):
+        if each.origin is origin:
             each.grid = grid
 
 
