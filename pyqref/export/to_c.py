@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .._typing import Tensor
 from ..autograd import no_grad
 from ..backends import quantized as settings
 from ..explaining.progress import Progress
@@ -85,7 +86,7 @@ def c(
     path: str | os.PathLike[str],
     style: str = "integer",
     *,
-    example_inputs: Any = None,
+    example_inputs: Tensor | Sequence[Tensor] | None = None,
     name: str | None = None,
     progress: bool | None = None,
 ) -> CProgram:
@@ -260,7 +261,7 @@ def _ends(
 ) -> tuple[list[Value], list[Problem]]:
     """The results of the model, and inputs and results that are no integers."""
     found: list[Any] = []
-    map_aggregate(result, found.append)
+    map_aggregate(result, lambda each: None if each is None else found.append(each))
     ends, problems = list[Value](), list[Problem]()
     for n, each in enumerate(found):
         path = f"output_{n}" if n else "output"

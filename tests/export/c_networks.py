@@ -115,6 +115,7 @@ class Everything(nn.Module):
             ops.mul_scalar(x, -0.4),
             self.all.cat([x, y], 1),
             ops.cat_relu([x, results[16]], 2, 0.06, 110),
+            pyqref.relu_(x[:, :2].clone()),
             x.mean([2, 3]),
             x.mean((-1,), keepdim=True),
             x.permute(0, 2, 3, 1),

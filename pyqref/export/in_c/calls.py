@@ -114,7 +114,7 @@ def comment(text: str) -> str:
     >>> comment("a*/b")
     'a* /b'
     """
-    return text.replace("*/", "* /").replace("/*", "/ *").replace("\\", "/")
+    return text.replace("*/", "* /").replace("/*", "/ *").replace("\\", "/").replace("??", "? ?")
 
 
 def joined(parts: list[str]) -> str:

@@ -66,6 +66,14 @@ def same(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Value:
     return plan.same(found)
 
 
+@steps.lowering("to")
+def to(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Value:
+    """The same integers, if the number format is the same."""
+    if plan.out.value.dtype is not x.value.dtype:
+        raise Unsupported(f"it changes {x.value.dtype} to {plan.out.value.dtype}")
+    return same(plan, x)
+
+
 @steps.lowering("dropout")
 def dropout(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Value:
     """The same integers."""
