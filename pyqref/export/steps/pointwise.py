@@ -108,6 +108,7 @@ _LABELS = {
     "tanh": "eq-tanh",
     "leaky_relu": "eq-leaky-relu",
     "elu": "eq-elu",
+    "celu": "eq-elu",
     "hardsigmoid": "eq-hardsigmoid",
     "hardtanh": "eq-quantized-clamp",
     "clamp": "eq-quantized-clamp",
@@ -121,11 +122,11 @@ _CLASSES = {
     "sigmoid": (nn.Sigmoid,),
     "tanh": (nn.Tanh,),
     "leaky_relu": (nn.LeakyReLU,),
-    "elu": (nn.ELU, nn.CELU),
+    "elu": (nn.ELU,),
     "hardsigmoid": (nn.Hardsigmoid,),
     "hardtanh": (nn.Hardtanh,),
     "gelu": (nn.GELU,),
-    "prelu": (nn.PReLU, nnq.PReLU),
+    "prelu": (nnq.PReLU,),
     "threshold": (nn.Threshold,),
 }
 
@@ -145,7 +146,7 @@ def _table(label: str) -> Callable[..., Value]:
 
 
 for _name, _label in _LABELS.items():
-    _names = [_name, "clip"] if _name == "clamp" else [_name, *_CLASSES[_name]]
+    _names = [_name, "clip"] if _name == "clamp" else [_name, *_CLASSES.get(_name, ())]
     steps.lowering(*_names)(_table(_label))
 
 # Sums and products

@@ -86,27 +86,15 @@ def _adaptive(count: int) -> Any:
     return lower
 
 
-def _adaptive_max(count: int) -> Any:
-    def lower(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Value:
-        outs, ins = plan.out.shape[2:], x.shape[2:]
-        if any(size % out for size, out in zip(ins, outs, strict=True)):
-            raise Unsupported(f"{outs} outputs of {ins} have windows of different sizes")
-        sizes = tuple(size // out for size, out in zip(ins, outs, strict=True))
-        made: Value = _max_pool(count)(plan, x, sizes)
-        return made
-
-    return lower
-
-
 _DIVISOR = "divisor_override"
 
 
 def _enter() -> None:
     modules = (
-        (nn.MaxPool1d, nn.AvgPool1d, nn.AdaptiveAvgPool1d, nn.AdaptiveMaxPool1d),
-        (nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d),
+        (nn.MaxPool1d, nn.AvgPool1d, nn.AdaptiveAvgPool1d),
+        (nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveAvgPool2d),
     )
-    for count, (largest, average, adaptive, adaptive_max) in enumerate(modules, 1):
+    for count, (largest, average, adaptive) in enumerate(modules, 1):
         pool, mean = _max_pool(count), _avg_pool(count)
         steps.lowering(f"max_pool{count}d")(pool)
         steps.lowering(f"avg_pool{count}d")(mean)
@@ -115,9 +103,7 @@ def _enter() -> None:
         names = "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", _DIVISOR
         steps.lowering(average)(_module(mean, names))
         steps.lowering(adaptive)(_module(_adaptive(count), ()))
-        steps.lowering(adaptive_max)(_module(_adaptive_max(count), ()))
         steps.lowering(f"adaptive_avg_pool{count}d")(_adaptive(count))
-        steps.lowering(f"adaptive_max_pool{count}d")(_adaptive_max(count))
 
 
 def _module(function: Any, names: tuple[str, ...]) -> Any:
