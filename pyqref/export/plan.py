@@ -7,11 +7,13 @@ values may share one buffer, as a tensor and its reshaped form do.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..numerics.elementwise import Grid
 
-__all__ = ["Buffer", "Plan", "Step", "Value"]
+__all__ = ["Buffer", "Plan", "Reals", "Step", "Value"]
 
 
 @dataclass(eq=False)
@@ -33,6 +35,22 @@ class Buffer:
     offset: int = 0
 
 
+class Reals(NamedTuple):
+    """Real numbers as a function of the bytes of a value.
+
+    Attributes
+    ----------
+    numbers : ndarray
+        float32 ``(256,)``: one for each byte.
+    path, title : str
+        Of the last operation that made them.
+    """
+
+    numbers: np.ndarray
+    path: str
+    title: str
+
+
 @dataclass(eq=False)
 class Value:
     """A tensor between two steps, contiguous, whose last axis runs fastest.
@@ -49,6 +67,8 @@ class Value:
         Where they are.
     origin : Value or None
         The input of real numbers that was only moved to give this; its grid is that of the input.
+    reals : Reals or None
+        What became of the number that each byte stands for, where nothing has rounded it yet.
     """
 
     name: str
@@ -56,6 +76,7 @@ class Value:
     grid: Grid | None
     buffer: Buffer
     origin: Value | None = None
+    reals: Reals | None = None
 
 
 @dataclass(eq=False)

@@ -12,9 +12,11 @@ from .. import arithmetic
 from ..dtypes import quint8
 from ..fx.node import map_aggregate
 from ..nn.modules import Module
+from ..numerics.affine import dequantize_per_tensor
 from ..numerics.elementwise import Grid
+from ..tensor.base import wrap
 from ..tensor.quantized import make_per_tensor
-from .plan import Buffer, Step, Value
+from .plan import Buffer, Reals, Step, Value
 from .problems import Unsupported
 from .table import Table, title
 from .wire import Wire, is_tensor, wires_of
@@ -23,6 +25,9 @@ __all__ = ["NUMBERS", "Planner", "grid_of", "steps"]
 
 #: The lowerings to steps.
 steps = Table("it has no form on stored integers: leave it out of the exported model")
+_REAL = (
+    "it computes with real numbers: give its layer a qconfig, or leave it out of the exported model"
+)
 #: Integers of a byte.
 NUMBERS = np.arange(256, dtype=np.uint8)
 
@@ -112,6 +117,8 @@ class Planner:
         found = self.values.get(wire.name) if isinstance(wire, Wire) else None
         if found is None:
             raise Unsupported("an argument is no result of a step on stored integers")
+        if found.reals is not None:
+            raise Unsupported(_REAL)
         return found
 
     def integers(self, wire: Any) -> Value:
@@ -123,10 +130,7 @@ class Planner:
             It holds real numbers.
         """
         if isinstance(wire, Wire) and not wire.is_quantized:
-            raise Unsupported(
-                "it computes with real numbers: give its layer a qconfig, or leave it out of "
-                "the exported model"
-            )
+            raise Unsupported(_REAL)
         return self.value(wire)
 
     def step(
@@ -183,6 +187,27 @@ class Planner:
         if not is_tensor(result) or tuple(result.shape) != (256,):
             raise Unsupported("with these arguments it is no function of single elements")
         return np.array(result._array, np.uint8)
+
+    def function(self, wire: Wire) -> Value:
+        """The real numbers that the operation makes of those that bytes stand for.
+
+        Raises
+        ------
+        Unsupported
+            The wire holds other real numbers, or the operation takes several of them at once.
+        """
+        found = self.values[wire.name]
+        if found.grid is None or found.origin is not None:
+            raise Unsupported(_REAL)
+        if found.reals is None:
+            numbers = dequantize_per_tensor(NUMBERS, found.grid.scale, found.grid.zero_point)
+        else:
+            numbers = found.reals.numbers
+        result = self.replayed(wrap(numbers.copy()), wire)
+        if not is_tensor(result) or tuple(result.shape) != (256,):
+            raise Unsupported("with these arguments it is no function of single elements")
+        reals = Reals(np.array(result._array), self.path, title(self.operation[0]))
+        return Value(self.path, self.out.shape, found.grid, found.buffer, reals=reals)
 
     def in_arithmetic(self) -> AbstractContextManager[Any]:
         """Compute as the format does."""

@@ -16,6 +16,7 @@ from pyqref.ops import quantized as ops
 __all__ = ["GRID", "Everything", "image"]
 
 GRID = (0.043, 121)
+SILU = (0.021, 15, pyqref.quint8)
 
 
 def filled(layer: Any, axis: int = 0, per_channel: bool = True, bias: bool = True) -> Any:
@@ -119,6 +120,7 @@ class Everything(nn.Module):
             ops.celu(x, 0.05, 60, 0.7),
             F.threshold(x, 0.3, -0.2),
             pyqref.relu_(x[:, :2].clone()),
+            self.all.cat([pyqref.quantize_per_tensor(F.silu(x.dequantize()), *SILU)], 1),
             x.mean([2, 3]),
             x.mean((-1,), keepdim=True),
             x.permute(0, 2, 3, 1),

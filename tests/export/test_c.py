@@ -107,7 +107,7 @@ class Odd(nn.Module):
         super().__init__()
         self.quant = nn.quantized.Quantize(pyqref.tensor([0.1]), pyqref.tensor([0]), pyqref.quint8)
         self.norm = nn.quantized.LayerNorm((4,), pyqref.ones(4), pyqref.zeros(4), 0.1, 0)
-        self.body, self.last = nn.Softplus(), nn.quantized.Linear(4, 4)
+        self.body, self.last = nn.Softmin(-1), nn.quantized.Linear(4, 4)
 
     def forward(self, x):
         return pyqref.sort(self.body(self.norm(self.last(self.quant(x))).dequantize())).values

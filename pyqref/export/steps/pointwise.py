@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...nn import modules as nn
 from ...nn import quantized as nnq
 from ...numerics.elementwise import Grid
+from ...tensor.base import wrap
 from ...tensor.quantized import make_per_tensor
 from ...tensor.quantized.create import quantize_per_tensor
-from ..plan import Value
+from ..plan import Reals, Value
 from ..planner import NUMBERS, Planner, grid_of, steps
 from ..problems import Unsupported
 from ..wire import Wire
@@ -23,7 +26,9 @@ __all__: list[str] = []
 @steps.lowering("quantize_per_tensor")
 def quantize(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Value:
     """Give an input its grid; put what has one on another."""
-    grid, found = grid_of(plan.out.value), plan.value(x)
+    grid, found = grid_of(plan.out.value), plan.values[x.name]
+    if found.reals is not None:
+        return _rounded(plan, found, found.reals)
     if found.origin is not None:
         _give_grid(plan, found.origin, grid)
     if found.grid == grid:
@@ -34,6 +39,18 @@ def quantize(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Value:
         return plan.same(found, grid)
     labels = "eq-affine-dequantize", "eq-affine-quantize"
     return plan.step("table", [found], *labels, table=table, in_place=True)
+
+
+def _rounded(plan: Planner, found: Value, reals: Reals) -> Value:
+    """Real numbers that are functions of bytes, as a table."""
+    out = grid_of(plan.out.value)
+    with plan.in_arithmetic():
+        real, dtype = wrap(reals.numbers), plan.out.value.dtype
+        table = quantize_per_tensor(real, out.scale, out.zero_point, dtype)._array
+    labels = "eq-affine-dequantize", "eq-affine-quantize"
+    made = plan.step("table", [found], *labels, table=np.array(table), in_place=True)
+    plan.steps[-1].path, plan.steps[-1].title = reals.path, reals.title
+    return made
 
 
 def _give_grid(plan: Planner, origin: Value, grid: Grid) -> None:
@@ -96,6 +113,8 @@ def same_module(plan: Planner, module: Any, x: Wire) -> Value:
 def relu(plan: Planner, *args: Any, **unused: Any) -> Value:
     """The zero point where an integer is below it."""
     wire = next(each for each in args if isinstance(each, Wire))
+    if not wire.is_quantized:
+        return plan.function(wire)
     found = plan.integers(wire)
     return plan.step("relu", [found], "eq-quantized-relu", in_place=True)
 
@@ -136,6 +155,8 @@ def _table(label: str) -> Callable[..., Value]:
         wires = [each for each in args if isinstance(each, Wire)]
         if len(wires) != 1:
             raise Unsupported("it is a function of one tensor here, and has several")
+        if not wires[0].is_quantized:
+            return plan.function(wires[0])
         found = plan.integers(wires[0])
         table = plan.table(wires[0])
         if (table == NUMBERS).all():
@@ -148,6 +169,17 @@ def _table(label: str) -> Callable[..., Value]:
 for _name, _label in _LABELS.items():
     _names = [_name, "clip"] if _name == "clamp" else [_name, *_CLASSES.get(_name, ())]
     steps.lowering(*_names)(_table(_label))
+
+
+@steps.lowering("silu", "mish", "softplus", "softsign", "selu", "logsigmoid", "exp", "abs", "neg")
+@steps.lowering(nn.SiLU, nn.Mish, nn.Softplus, nn.Softsign, nn.SELU, nn.LogSigmoid, nn.CELU)
+def real_function(plan: Planner, *args: Any, **unused: Any) -> Value:
+    """A function of real numbers between two grids."""
+    wires = [each for each in args if isinstance(each, Wire)]
+    if wires[0].is_quantized:
+        raise Unsupported(steps.missing)
+    return plan.function(wires[0])
+
 
 # Sums and products
 
