@@ -21,11 +21,11 @@ from .problems import Unsupported
 from .table import Table, title
 from .wire import Wire, is_tensor, wires_of
 
-__all__ = ["NUMBERS", "Planner", "grid_of", "steps"]
+__all__ = ["NUMBERS", "REAL", "Planner", "grid_of", "steps"]
 
 #: The lowerings to steps.
 steps = Table("it has no form on stored integers: leave it out of the exported model")
-_REAL = (
+REAL = (
     "it computes with real numbers: give its layer a qconfig, or leave it out of the exported model"
 )
 #: Integers of a byte.
@@ -118,7 +118,7 @@ class Planner:
         if found is None:
             raise Unsupported("an argument is no result of a step on stored integers")
         if found.reals is not None:
-            raise Unsupported(_REAL)
+            raise Unsupported(REAL)
         return found
 
     def integers(self, wire: Any) -> Value:
@@ -130,7 +130,7 @@ class Planner:
             It holds real numbers.
         """
         if isinstance(wire, Wire) and not wire.is_quantized:
-            raise Unsupported(_REAL)
+            raise Unsupported(REAL)
         return self.value(wire)
 
     def step(
@@ -198,7 +198,7 @@ class Planner:
         """
         found = self.values[wire.name]
         if found.grid is None or found.origin is not None:
-            raise Unsupported(_REAL)
+            raise Unsupported(REAL)
         if found.reals is None:
             numbers = dequantize_per_tensor(NUMBERS, found.grid.scale, found.grid.zero_point)
         else:

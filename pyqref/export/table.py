@@ -9,7 +9,7 @@ from .. import ops
 from ..nn.modules import Module
 from .problems import Unsupported
 
-__all__ = ["Table", "lowering", "lowering_of", "title"]
+__all__ = ["Table", "lowering", "lowering_of", "title", "why_not"]
 
 #: Is given the maker and the arguments, for a module the module first; returns names of tensors.
 Lowering = Callable[..., Any]
@@ -55,7 +55,7 @@ class Table:
             for kind in type(what).__mro__:
                 if kind in entries:
                     return entries[kind]
-            raise Unsupported(_why_not(what, self.missing))
+            raise Unsupported(why_not(what, self.missing))
         name = title(what)
         if not isinstance(what, str) and what.__module__.startswith(ops.__name__):
             found = entries.get(f"quantized.{name}") or entries.get(name)
@@ -78,7 +78,8 @@ def title(what: Any) -> str:
     return str(name)
 
 
-def _why_not(module: Module, missing: str) -> str:
+def why_not(module: Module, missing: str) -> str:
+    """Say why a module has no lowering: ``missing``, or something better."""
     home = type(module).__module__
     if ".observer" in home or ".fake_quantize" in home:
         return "the model is prepared, not converted: call convert or convert_fx first"

@@ -13,6 +13,8 @@ import pyqref
 from pyqref import export, nn, quantization
 from pyqref.nn import quantized as nnq
 from pyqref.nn.intrinsic import quantized as nniq
+from pyqref.quantization import get_default_qconfig_mapping
+from pyqref.quantization.quantize_fx import convert_fx, convert_to_reference_fx, prepare_fx
 
 
 def quantize(dtype: Any = pyqref.quint8, scale: float = 0.1) -> Any:
@@ -48,55 +50,37 @@ class TwoGrids(nn.Module):
         return self.one(x), self.other(x)
 
 
-CASES: list[tuple[str, Any, Any, Any, Any]] = [
-    ("use a qconfig with quint8 activations", quantize(pyqref.qint8), X, quantize(), X),
-    (
-        "give its layer a qconfig, or leave it out of the exported model",
-        nn.Sequential(nn.ReLU(), quantize()),
-        X,
-        quantize(),
-        X,
-    ),
-    (
-        "use 'nearest'",
-        nn.Sequential(quantize(), nn.Upsample(scale_factor=2, mode="bilinear")),
-        PICTURE,
-        nn.Sequential(quantize(), nn.Upsample(scale_factor=2, mode="nearest")),
-        PICTURE,
-    ),
-    ("quantize them first", Joined(True), X, Joined(False), X),
-    ("quantize it once", TwoGrids(True), X, TwoGrids(False), X),
-    (
-        "give a batch of one image",
-        nn.Sequential(quantize(), nn.MaxPool2d(2)),
-        PICTURE[0],
-        nn.Sequential(quantize(), nn.MaxPool2d(2)),
-        PICTURE,
-    ),
-    (
-        "quantize the two layers one by one",
-        nn.Sequential(quantize(), nniq.LinearLeakyReLU(4, 2, 0.1)),
-        X,
-        nn.Sequential(quantize(), nnq.Linear(4, 2), nnq.LeakyReLU(1.0, 0, 0.1)),
-        X,
-    ),
-    (
-        "quantize it statically",
-        nn.Sequential(nnq.dynamic.Linear(4, 2)),
-        X,
-        nn.Sequential(quantize(), nnq.Linear(4, 2)),
-        X,
-    ),
-    ("begin the model with a QuantStub, or use prepare_fx", nn.Identity(), X, quantize(), X),
-]
-
-
-@pytest.mark.parametrize(("text", "wrong", "x", "right", "y"), CASES, ids=[c[0] for c in CASES])
-def test_models(text: str, wrong: Any, x: Any, right: Any, y: Any, tmp_path: Path) -> None:
+def test_models(tmp_path: Path) -> None:
     """Each problem names its remedy, with which the model is written."""
-    with says(text):
-        export.c(wrong, tmp_path / "model.c", example_inputs=x)
-    export.c(right, tmp_path / "model.c", example_inputs=y)
+
+    def write(x: Any, *layers: Any) -> None:
+        model = layers[0] if len(layers) == 1 else nn.Sequential(*layers)
+        export.c(model, tmp_path / "model.c", example_inputs=x)
+
+    with says("use a qconfig with quint8 activations"):
+        write(X, quantize(pyqref.qint8))
+    with says("begin the model with a QuantStub, or use prepare_fx"):
+        write(X, nn.Identity())
+    with says("give its layer a qconfig, or leave it out of the exported model"):
+        write(X, nn.ReLU(), quantize())
+    write(X, quantize())
+    with says("use 'nearest'"):
+        write(PICTURE, quantize(), nn.Upsample(scale_factor=2, mode="bilinear"))
+    write(PICTURE, quantize(), nn.Upsample(scale_factor=2, mode="nearest"))
+    with says("quantize them first"):
+        write(X, Joined(True))
+    write(X, Joined(False))
+    with says("quantize it once"):
+        write(X, TwoGrids(True))
+    write(X, TwoGrids(False))
+    with says("give a batch of one image"):
+        write(PICTURE[0], quantize(), nn.MaxPool2d(2))
+    write(PICTURE, quantize(), nn.MaxPool2d(2))
+    with says("quantize the two layers one by one"):
+        write(X, quantize(), nniq.LinearLeakyReLU(4, 2, 0.1))
+    with says("quantize it statically"):
+        write(X, nn.Sequential(nnq.dynamic.Linear(4, 2)))
+    write(X, quantize(), nnq.Linear(4, 2), nnq.LeakyReLU(1.0, 0, 0.1))
 
 
 def test_arguments(tmp_path: Path) -> None:
@@ -123,6 +107,20 @@ def test_one_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with says("convert all layers for one"):
         export.c(nn.Sequential(*layers), tmp_path / "model.c", example_inputs=X)
     export.c(nn.Sequential(*layers[::2]), tmp_path / "model.c", example_inputs=X)
+
+
+def test_reference_model(tmp_path: Path) -> None:
+    """It is prepared again, and converted."""
+    model, x = nn.Sequential(nn.Linear(4, 2)).eval(), pyqref.randn(9, 4)
+
+    def prepared() -> Any:
+        made = prepare_fx(model, get_default_qconfig_mapping("fbgemm"), (x,))
+        made(x)
+        return made
+
+    with says("use convert_fx"):
+        export.c(convert_to_reference_fx(prepared()), tmp_path / "model.c", example_inputs=x)
+    export.c(convert_fx(prepared()), tmp_path / "model.c", example_inputs=x)
 
 
 def test_stub(tmp_path: Path) -> None:

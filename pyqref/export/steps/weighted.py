@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...nn import modules as nn
 from ...nn import quantized as nnq
 from ...nn.intrinsic import quantized as nniq
 from ...nn.intrinsic.quantized import dynamic as nniqd
 from ...nn.quantized import dynamic as nnqd
+from ...nn.quantized import reference as nnqr
 from ...ops import quantized as ops
 from ...tensor.base import TensorBase
 from ..plan import Value
-from ..planner import Planner, steps
+from ..planner import REAL, Planner, steps
 from ..problems import Unsupported
+from ..table import why_not
 from ..wire import Wire
 
 __all__: list[str] = []
@@ -67,6 +70,15 @@ def fused(plan: Planner, module: Any, x: Wire, *extra: Any) -> Value:
 def dynamic(plan: Planner, *args: Any, **others: Any) -> Value:
     """Refuse layers that choose the grid of their input while they run."""
     raise Unsupported("its input gets its grid while it runs: quantize it statically")
+
+
+@steps.lowering(nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
+@steps.lowering(nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
+def real(plan: Planner, module: Any, *args: Any, **others: Any) -> Value:
+    """Refuse layers of real numbers."""
+    if type(module).__module__.startswith(nnqr.__name__):
+        raise Unsupported("a reference layer computes with real numbers: use convert_fx")
+    raise Unsupported(why_not(module, REAL))
 
 
 def _function(relu: bool) -> Callable[..., Any]:
