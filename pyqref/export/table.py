@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, TypeAlias, Union
 
 from .. import ops
+from .._typing import AnyModule
 from ..nn.modules import Module
 from .problems import Unsupported
 
-__all__ = ["Table", "lowering", "lowering_of", "title", "why_not"]
+__all__ = ["Layer", "Table", "lowering", "lowering_of", "title", "why_not"]
+
+#: A module, or the attributes of one for a function that was called with what a module holds.
+Layer: TypeAlias = Union[AnyModule, SimpleNamespace]  # noqa: UP007 (AnyModule is Any at run time)
 
 #: Is given the maker and the arguments, for a module the module first; returns names of tensors.
 Lowering = Callable[..., Any]
@@ -28,7 +33,7 @@ class Table:
         self.missing = missing
         self.entries: dict[Any, Lowering] = {}
 
-    def lowering(self, *names: Any) -> Callable[[Lowering], Lowering]:
+    def lowering(self, *names: type[Module] | str) -> Callable[[Lowering], Lowering]:
         """Enter a lowering under classes of modules and names of functions.
 
         A function and the method of the same name are one; those of ``ops.quantized`` that have a
@@ -42,7 +47,7 @@ class Table:
 
         return enter
 
-    def lowering_of(self, what: Any) -> Lowering:
+    def lowering_of(self, what: object) -> Lowering:
         """Return the lowering of an operation.
 
         Raises
@@ -70,7 +75,7 @@ _onnx = Table("no operator of ONNX is known for it")
 lowering, lowering_of = _onnx.lowering, _onnx.lowering_of
 
 
-def title(what: Any) -> str:
+def title(what: object) -> str:
     """What an operation is called: the class of a module, the name of a function."""
     if isinstance(what, Module):
         return type(what).__name__
