@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["assert_bit_equal", "difference"]
+__all__ = ["as_array", "assert_bit_equal", "difference"]
 
 
 def assert_bit_equal(got: Any, expected: Any, *, message: str = "") -> None:
@@ -40,7 +40,7 @@ def assert_bit_equal(got: Any, expected: Any, *, message: str = "") -> None:
     got less expected: 1 in 2, -255 in 1
     perhaps: cast to 8 bits before the clamp, so that some wrap around
     """
-    problem, _ = difference(_array(got), _array(expected))
+    problem, _ = difference(as_array(got), as_array(expected))
     for name in ("q_scale", "q_zero_point"):
         values = [getattr(each, name, None) for each in (got, expected)]
         if not problem and all(map(callable, values)) and _is_per_tensor(got, expected):
@@ -57,7 +57,8 @@ def _is_per_tensor(*tensors: Any) -> bool:
     )
 
 
-def _array(value: Any) -> np.ndarray:
+def as_array(value: Any) -> np.ndarray:
+    """The numbers of an array or a tensor; of a quantized one the stored integers."""
     if getattr(value, "is_quantized", False):
         value = value.int_repr()
     if hasattr(value, "detach"):
@@ -101,7 +102,7 @@ def difference(
     if expected.dtype.kind not in "biuf" or got.dtype.kind not in "biuf":
         return f"numbers can be compared, got {got.dtype} and {expected.dtype}", None
     differs = _differs(got, expected)
-    count = int(differs.sum())
+    count = int(np.count_nonzero(differs))
     if not count:
         if got.dtype != expected.dtype and not any_integers:
             return f"the type is {got.dtype}, expected {expected.dtype}", None

@@ -42,8 +42,11 @@ class FromLibrary:
     <memcpy(y, x, x.size: size_t)>
     """
 
-    def __init__(self, function: Any, name: str, words: list[tuple[str, str, str]]) -> None:
+    def __init__(
+        self, function: Any, name: str, words: list[tuple[str, str, str]], has_status: bool
+    ) -> None:
         self._function, self._name, self._words = function, name, words
+        self._has_status = has_status
 
     def answers(self, cases: list[Case]) -> list[Any]:
         """The result of each case, or what went wrong."""
@@ -56,8 +59,8 @@ class FromLibrary:
         kept: list[Any] = []
         values = [self._value(word, given, case, kept) for word in self._words]
         code = self._function(*values)
-        if code:
-            return f"{self._name} returned {code}: it should return 0, or nothing"
+        if self._has_status and code:
+            return f"{self._name} returned {code}, not 0"
         return y
 
     def _value(self, word: tuple[str, str, str], given: Arguments, case: Case, kept: Any) -> Any:
@@ -78,7 +81,8 @@ class FromLibrary:
             kept.append(array)  # until the function has returned
             return ctypes.c_void_p(array.ctypes.data)
         if kind:
-            return _TYPES[kind](value)
+            is_real = kind in ("float", "double")
+            return _TYPES[kind](float(value) if is_real else int(value))
         if isinstance(value, float | np.floating):
             return ctypes.c_float(float(value))
         return ctypes.c_int32(int(value))
@@ -106,7 +110,9 @@ def _part(name: str, value: Any, part: str) -> int:
         raise TypeError(f"arguments asks for {name}{part}, but {name} is {value!r}") from error
 
 
-def from_library(library: Any, function: str, arguments: str) -> FromLibrary:
+def from_library(
+    library: Any, function: str, arguments: str, *, has_status: bool = False
+) -> FromLibrary:
     """A function of a shared library, to be checked.
 
     Parameters
@@ -114,14 +120,15 @@ def from_library(library: Any, function: str, arguments: str) -> FromLibrary:
     library
         Path of the library, or what ``ctypes.CDLL`` gave.
     function
-        Name of the function. It writes its result where ``y`` points to, and returns nothing, or
-        0 if all went well.
+        Name of the function. It writes its result where ``y`` points to.
     arguments
         What to give it, in order, divided by commas: names of the arguments of a case, and ``y``.
         Arrays are given as pointers to their elements in C order, tuples as pointers to int32,
         None as a null pointer, other numbers as int32 or float. ``x.size``, ``x.ndim``,
         ``x.shape[0]`` and ``stride[0]`` are integers. A type after a colon converts: ``float``,
         ``double``, ``size_t``, ``int8`` to ``uint64``; of an array it is that of its elements.
+    has_status
+        Whether it returns an int, which is 0 if all went well. What else it returns is ignored.
 
     Returns
     -------
@@ -150,7 +157,7 @@ def from_library(library: Any, function: str, arguments: str) -> FromLibrary:
         found: Callable[..., Any] = getattr(loaded, function)
     except AttributeError as error:
         raise ValueError(
-            f"function must be one of the library, which has no {function!r}"
+            f"function must be one of the library's, which has no {function!r}"
         ) from error
     words = []
     for each in arguments.split(","):
@@ -162,4 +169,4 @@ def from_library(library: Any, function: str, arguments: str) -> FromLibrary:
                 f"[0] if needed, and a type among {kinds} after a colon, got {each.strip()!r}"
             )
         words.append((matched[1], matched[2] or "", matched[5] or ""))
-    return FromLibrary(found, function, words)
+    return FromLibrary(found, function, words, has_status)

@@ -48,6 +48,8 @@ class FromProgram:
                 done = subprocess.run(
                     command, capture_output=True, text=True, timeout=self.timeout, check=False
                 )
+            except OSError as error:
+                return [f"{self.command[0]} cannot be run: {error.strerror}"] * len(cases)
             except subprocess.TimeoutExpired:
                 return [f"{self.command[0]} took more than {self.timeout} seconds"] * len(cases)
             if done.returncode or not got.exists():

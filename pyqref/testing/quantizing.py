@@ -123,7 +123,7 @@ def _rounded_on_the_way(numbers: Callable[..., Any], mistake: Mistake, a: Argume
 
 def _quantized(values: Callable[..., Any], a: Arguments) -> np.ndarray:
     whole = round_half_even(values(a["x"], a["scale"], a["zero_point"]))
-    return np.clip(whole, a["quant_min"], a["quant_max"])
+    return np.clip(whole, a["quant_min"], a["quant_max"]).astype(np.int64)
 
 
 class QuantizePerChannel(Operation):

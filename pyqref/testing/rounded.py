@@ -17,7 +17,16 @@ from ..numerics.rounding import round_half_even
 from ..tensor.quantized import make_per_channel, make_per_tensor
 from .operation import Arguments, Operation, Stages
 
-__all__ = ["Changes", "Parts", "Rounded", "derived", "ends_of", "tensor_of", "weight_tensor"]
+__all__ = [
+    "Changes",
+    "Parts",
+    "Rounded",
+    "derived",
+    "ends_of",
+    "in_double",
+    "tensor_of",
+    "weight_tensor",
+]
 
 
 #: Mistakes that are right for other arguments: name, explanation, what to change.
@@ -74,15 +83,18 @@ class Rounded(Operation):
         return Stages(None, scaled, round_half_even(scaled) + zero_point, lower, upper)
 
     def mistakes(self, engine: str) -> Iterator[Mistake]:
-        for mistake in course.get(self.exercise(engine)).mistakes:
-            function = partial(self.ended, engine, mistake)
-            yield Mistake(mistake.name, mistake.explanation, function)
+        exercise = self.exercise(engine)
+        for mistake in course.get(exercise).mistakes:
+            yield Mistake(mistake.name, mistake.explanation, partial(self.ended, engine, mistake))
+            if exercise == "requantize":
+                other = Mistake(mistake.name, mistake.explanation, in_double(mistake.function))
+                yield Mistake(other.name, other.explanation, partial(self.ended, engine, other))
         for name, why, change in self.changes(engine):
             yield Mistake(name, why, partial(self._changed, engine, change))
         if self.has_engines:
-            other = "fbgemm" if engine == "qnnpack" else "qnnpack"
-            why = f"The results are those of the engine {other}."
-            yield Mistake(f"computes as {other}", why, lambda a: self.expected(a, other))
+            second = "fbgemm" if engine == "qnnpack" else "qnnpack"
+            why = f"The results are those of the engine {second}."
+            yield Mistake(f"computes as {second}", why, lambda a: self.expected(a, second))
 
     def ended(self, engine: str, mistake: Mistake, arguments: Arguments) -> Any:
         """The operation with a mistake of the course at its end."""
@@ -98,6 +110,18 @@ class Rounded(Operation):
 
     def _changed(self, engine: str, change: Any, arguments: Arguments) -> Any:
         return self.expected({**arguments, **change(arguments)}, engine)
+
+
+def in_double(ending: Callable[..., Any]) -> Callable[..., Any]:
+    """An ending that starts from the product in float32, and goes on in double precision.
+
+    C's ``round`` is exact, where adding a half in float32 is not.
+    """
+
+    def end(value: Any, multiplier: Any, *limits: int) -> Any:
+        return ending(np.asarray(value * multiplier, np.float64), 1.0, *limits)
+
+    return end
 
 
 def _limits(arguments: Arguments) -> tuple[int, int, int]:

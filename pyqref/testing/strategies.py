@@ -2,8 +2,7 @@
 
 They need the package ``hypothesis``: ``pip install 'pyqref[testing]'``. Integers at the ends of
 the range, zero points at the ends and scales that are powers of two come more often than by
-chance, because mistakes are found there. Failing examples shrink to small tensors of small
-integers under scale 1.0 and zero point 0, or the nearest that the dtype has.
+chance, because mistakes are found there.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import numpy as np
 from .. import arithmetic, course
 from ..course import Mistake
 from .operation import Arguments
+from .rounded import in_double
 from .weighted import ENGINES, Weighted, by_arithmetic, model_of, with_ending
 
 __all__ = ["mistakes_of"]
@@ -24,8 +25,9 @@ def mistakes_of(operation: Weighted, engine: str) -> Iterator[Mistake]:
         function = partial(by_arithmetic, model=own, accumulate=mistake.function)
         yield Mistake(mistake.name, mistake.explanation, function)
     for mistake in exercise.mistakes:
-        function = partial(_with, engine, mistake.function)
-        yield Mistake(mistake.name, mistake.explanation, function)
+        for ending in (mistake.function, in_double(mistake.function)):
+            function = partial(_with, engine, ending)
+            yield Mistake(mistake.name, mistake.explanation, function)
     if engine not in ENGINES:
         yield Mistake(
             "rounds halves to even",
