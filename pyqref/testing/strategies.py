@@ -196,29 +196,40 @@ def quantized_tensors(
 def _tensors(
     strategies: Any, shape: tuple[int, ...], dtype: Any, axis: int | None, symmetric: bool
 ) -> Any:
-    low, high = dtype.quant_min, dtype.quant_max
     count = int(np.prod(shape))
-    each = strategies.sampled_from([low, high]) | strategies.integers(low, high)
-    integers = strategies.lists(each, min_size=count, max_size=count)
+    width = np.dtype(dtype.numpy_dtype).itemsize
+    content = strategies.binary(min_size=count * width, max_size=count * width)
+    places = strategies.tuples(strategies.integers(0, count - 1), strategies.booleans())
     number = 1 if axis is None else shape[axis]
     parameters = strategies.lists(
         _of(strategies, dtype, symmetric), min_size=number, max_size=number
     )
     return strategies.builds(
-        lambda values, params: _made(values, params, shape, dtype, axis), integers, parameters
+        lambda *drawn: _made(*drawn, shape=shape, dtype=dtype, axis=axis),
+        content,
+        strategies.lists(places, max_size=3) if count else strategies.just([]),
+        parameters,
     )
 
 
 def _made(
-    integers: list[int],
+    content: bytes,
+    ends: list[tuple[int, bool]],
     parameters: list[QParams],
     shape: tuple[int, ...],
     dtype: Any,
     axis: int | None,
 ) -> Tensor:
+    """A tensor of the integers that some bytes are, some of them replaced by ends of the range."""
     from ..tensor.quantized import make_per_channel, make_per_tensor
 
-    array = np.array(integers, np.int64).astype(dtype.numpy_dtype).reshape(shape)
+    low, high = dtype.quant_min, dtype.quant_max
+    storage = np.dtype(dtype.numpy_dtype)
+    drawn = np.frombuffer(content, f"u{storage.itemsize}").astype(np.int64)
+    integers = low + drawn % (high - low + 1)
+    for place, is_high in ends:
+        integers[place] = high if is_high else low
+    array = integers.astype(storage).reshape(shape)
     if axis is None:
         return make_per_tensor(array, parameters[0].scale, parameters[0].zero_point, dtype)
     scales = np.array([each.scale for each in parameters])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,7 @@ SAME = {
     "qnnpack": {"rounds halves away from zero"},
     "tflite": {"rounds the bias to units of the accumulator", "computes as cmsis-nn"},
 }
+cases_of = cache(conformance)
 WAYS = [("fbgemm", "uint8"), ("qnnpack", "int8")]
 
 
@@ -47,7 +50,7 @@ def required(operation: str) -> set[str]:
 @pytest.mark.parametrize("operation", testing.operations())
 def test_each_case_hits_what_it_names(operation: str, engine: str, dtype: str) -> None:
     """Ties are ties, clamps clamp: each named condition occurs in an element at least."""
-    cases = conformance(operation, engine, dtype=dtype)
+    cases = cases_of(operation, engine, dtype=dtype)
     counts = [case.counts() for case in cases]
     missed = {case.name: {*case.hits} - {*found} for case, found in zip(cases, counts, strict=True)}
     assert {} == {name: each for name, each in missed.items() if each}
@@ -58,7 +61,7 @@ def test_each_case_hits_what_it_names(operation: str, engine: str, dtype: str) -
 def test_every_condition_occurs_somewhere() -> None:
     """None is a word alone."""
     every = [
-        case.counts() for name in ("linear", "conv2d", "quantize") for case in conformance(name)
+        case.counts() for name in ("linear", "conv2d", "quantize") for case in cases_of(name)
     ]
     assert set(CONDITIONS) == set().union(*every)
 
@@ -82,7 +85,7 @@ def test_every_condition_occurs_somewhere() -> None:
 )
 def test_no_mistake_passes(operation: str, engine: str) -> None:
     """Each deliberately wrong variant gives another result in one of the cases."""
-    cases = conformance(operation, engine)
+    cases = cases_of(operation, engine)
     passing = {}
     for mistake in operation_of(operation).mistakes(engine):
         same = all(_alike(mistake, case, case.expected) for case in cases)
@@ -94,7 +97,7 @@ def test_no_mistake_passes(operation: str, engine: str) -> None:
 @pytest.mark.parametrize("operation", testing.operations())
 def test_stages_lead_to_the_result(operation: str, engine: str) -> None:
     """Rounded, clamped: the numbers that conditions look at are those of the equations."""
-    for case in conformance(operation, engine):
+    for case in cases_of(operation, engine):
         stages = case.stages
         if stages.whole is not None and (operation, engine) != ("add", "qnnpack"):
             clamped = np.clip(stages.whole, stages.lower, stages.upper)
@@ -106,7 +109,7 @@ def test_stages_lead_to_the_result(operation: str, engine: str) -> None:
 @pytest.mark.parametrize("operation", testing.operations())
 def test_a_derivation_ends_at_the_expected_number(operation: str) -> None:
     """Step by step, by other code than the cases."""
-    case = conformance(operation, "qnnpack")[0]
+    case = cases_of(operation, "qnnpack")[0]
     index = tuple(size - 1 for size in case.expected.shape)
     expected = case.expected[index]
     assert str(int(expected) if case.expected.dtype.kind != "f" else expected) in case.derive(index)
