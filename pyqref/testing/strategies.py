@@ -104,9 +104,9 @@ def qparams(dtype: Any = None, *, symmetric: bool = False) -> Any:
     Examples
     --------
     >>> import pyqref
-    >>> from hypothesis import given, settings
+    >>> from hypothesis import HealthCheck, given, settings
     >>> from pyqref.testing.strategies import qparams
-    >>> @settings(max_examples=20, database=None)
+    >>> @settings(max_examples=20, database=None, suppress_health_check=list(HealthCheck))
     ... @given(qparams())
     ... def zero_is_an_integer(q):
     ...     zero = pyqref.quantize_per_tensor(pyqref.zeros(1), q.scale, q.zero_point, q.dtype)
@@ -171,10 +171,10 @@ def quantized_tensors(
     Examples
     --------
     >>> import pyqref
-    >>> from hypothesis import given, settings
+    >>> from hypothesis import HealthCheck, given, settings
     >>> from pyqref.testing import assert_bit_equal
     >>> from pyqref.testing.strategies import quantized_tensors
-    >>> @settings(max_examples=20, database=None)
+    >>> @settings(max_examples=20, database=None, suppress_health_check=list(HealthCheck))
     ... @given(quantized_tensors(pyqref.quint8))
     ... def relu_keeps_the_grid(x):
     ...     y = pyqref.nn.functional.relu(x)
@@ -205,7 +205,7 @@ def _tensors(
         _of(strategies, dtype, symmetric), min_size=number, max_size=number
     )
     return strategies.builds(
-        lambda *drawn: _made(*drawn, shape=shape, dtype=dtype, axis=axis),
+        lambda content, ends, params: _made(content, ends, params, shape, dtype, axis),
         content,
         strategies.lists(places, max_size=3) if count else strategies.just([]),
         parameters,
@@ -262,9 +262,9 @@ def observers(dtype: Any = None) -> Any:
     Examples
     --------
     >>> import pyqref
-    >>> from hypothesis import given, settings
+    >>> from hypothesis import HealthCheck, given, settings
     >>> from pyqref.testing.strategies import observers
-    >>> @settings(max_examples=20, database=None)
+    >>> @settings(max_examples=20, database=None, suppress_health_check=list(HealthCheck))
     ... @given(observers())
     ... def range_holds_zero(observer):
     ...     observer(pyqref.tensor([1.0, 2.0]))
