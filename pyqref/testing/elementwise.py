@@ -95,7 +95,7 @@ class Add(_Pair):
         yield from super().changes(engine)
         yield (
             "adds the integers",
-            "Integers of different scales count different things: bring both sides to one scale.",
+            "Integers of different scales count different things: they need one scale first.",
             lambda a: {"a_scale": a["output_scale"], "b_scale": a["output_scale"]},
         )
 

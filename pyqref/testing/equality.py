@@ -38,7 +38,7 @@ def assert_bit_equal(got: Any, expected: Any, *, message: str = "") -> None:
         ...
     AssertionError: 3 of 5 elements differ (60 %); the first at [1]: got 9, expected 8
     got less expected: 1 in 2, -255 in 1
-    perhaps: cast to 8 bits before the clamp, so that some wrap around
+    perhaps: some wrap around in 8 bits, before the clamp
     """
     problem, _ = difference(as_array(got), as_array(expected))
     for name in ("q_scale", "q_zero_point"):
@@ -159,7 +159,7 @@ def _cause(
     if (np.abs(steps) == 255).any() or (
         expected.dtype.itemsize == 1 and got.dtype.itemsize > 1 and (steps % 256 == 0).all()
     ):
-        return "cast to 8 bits before the clamp, so that some wrap around"
+        return "some wrap around in 8 bits, before the clamp"
     if (steps == steps[0]).all() and differs.all():
         return f"a constant of {steps[0]} is added: the zero point, or 128 between int8 and uint8"
     if (np.abs(steps) == 1).all():

@@ -106,27 +106,27 @@ def _changes(name: str) -> Iterator[tuple[str, str, Callable[[Arguments], Argume
     )
     yield (
         "adds the bias in units of the output",
-        "Divide it by x_scale * weight_scale: it is added to the accumulator.",
+        "It is added to the accumulator, whose unit is x_scale * weight_scale.",
         lambda a: _in_units(a, _bias(a) / a["output_scale"]),
     )
     yield (
         "adds the bias in units of the input",
-        "Divide it by x_scale * weight_scale: the unit of the accumulator is their product.",
+        "The unit of the accumulator is the product x_scale * weight_scale.",
         lambda a: _in_units(a, _bias(a) / a["x_scale"]),
     )
     yield (
         "adds the bias in units of the weight",
-        "Divide it by x_scale * weight_scale: the unit of the accumulator is their product.",
+        "The unit of the accumulator is the product x_scale * weight_scale.",
         lambda a: _in_units(a, _bias(a) / np.asarray(a["weight_scale"])),
     )
     yield (
         "adds the real bias to the accumulator",
-        "Divide it by x_scale * weight_scale: the accumulator has a unit.",
+        "It is added to the accumulator, whose unit is x_scale * weight_scale, not 1.",
         lambda a: _in_units(a, _bias(a)),
     )
     yield (
         "truncates the bias to units of the accumulator",
-        "Round the bias to the nearest unit, or keep it real, as the engine does.",
+        "The bias is rounded to the nearest unit on some engines, and stays real on others.",
         lambda a: _in_units(a, np.trunc(_bias(a) / _unit(a))),
     )
     yield (

@@ -25,7 +25,7 @@ def u8(*values: int) -> np.ndarray:
         (np.float32([1.0]), np.float32([np.nan]), "some are infinite or no number"),
         (np.float32([1 + 2**-23, 3]), np.float32([1, 3]), "1 units in the last place"),
         (u8(5, 7, 9), u8(4, 6, 8), "a constant of 1 is added"),
-        (u8(0, 7, 9), u8(255, 7, 9), "cast to 8 bits before the clamp"),
+        (u8(0, 7, 9), u8(255, 7, 9), "wrap around in 8 bits, before the clamp"),
         (u8(5, 7, 9, 1), u8(5, 6, 10, 1), "got less expected: -1 in 1, 1 in 1\nperhaps: rounded"),
         (u8(1, 3, 9, 9), u8(4, 4, 9, 9), "not clamped below at 4"),
         (u8(1, 50, 3), u8(50, 1, 3), "the same numbers in another order"),
