@@ -12,6 +12,7 @@ from pyqref.numerics.requantize import accumulator_scale
 from pyqref.numerics.rounding import clamp_to_int, round_half_even
 from pyqref.numerics.types import FloatArray, IntArray
 
+from .._typing import Array, NumberOrArray, Packed
 from .operations import Function, Operations
 from .packed import real_of
 
@@ -81,12 +82,12 @@ class RealOperations(Operations):
             return self._on_grid(function(self.real(q, grid)), out)
 
     def fused(
-        self, packed: Any, x: IntArray, x_grid: Grid, out: Grid, function: Function
+        self, packed: Packed, x: IntArray, x_grid: Grid, out: Grid, function: Function
     ) -> IntArray | None:
         """The function of the real results, quantized."""
         return self._on_grid(function(real_of(self, packed, x_grid)(x)), out)
 
-    def dynamic(self, packed: Any, x: FloatArray, reduce_range: bool) -> FloatArray | None:
+    def dynamic(self, packed: Packed, x: FloatArray, reduce_range: bool) -> FloatArray | None:
         """Real results of integers on the grid of the whole input."""
         low, high = (x.min(), x.max()) if x.size else (0.0, 0.0)
         grid = self.dynamic_grid(low, high, reduce_range)
@@ -98,7 +99,9 @@ class RealOperations(Operations):
         scale, zero_point = choose_qparams_dynamic(low, high, 0, 127 if reduce_range else 255)
         return Grid(float(scale), int(zero_point))
 
-    def dequantize(self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any) -> FloatArray:
+    def dequantize(
+        self, accumulator: IntArray, bias: Array | None, s_x: float, s_w: NumberOrArray
+    ) -> FloatArray:
         r"""Real results of accumulators (``eq-real-result``).
 
         .. math:: y = \mathrm{fl}\big(\mathrm{fl}(a\, \mathrm{fl}(s_x s_w)) + b\big)

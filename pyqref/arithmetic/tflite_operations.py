@@ -17,6 +17,7 @@ from pyqref.numerics.fixed_point import (
 from pyqref.numerics.rounding import clamp_to_int, round_half_away, round_half_even
 from pyqref.numerics.types import FloatArray, IntArray
 
+from .._typing import Packed
 from .operations import Function, Operations
 from .real_operations import product
 
@@ -69,12 +70,12 @@ class TFLiteSingleOperations(Operations):
         return None
 
     def fused(
-        self, packed: Any, x: IntArray, x_grid: Grid, out: Grid, function: Function
+        self, packed: Packed, x: IntArray, x_grid: Grid, out: Grid, function: Function
     ) -> IntArray | None:
         """Not defined: TFLite has no such layers."""
         return None
 
-    def dynamic(self, packed: Any, x: FloatArray, reduce_range: bool) -> FloatArray | None:
+    def dynamic(self, packed: Packed, x: FloatArray, reduce_range: bool) -> FloatArray | None:
         """Not defined: its hybrid layers have a symmetric grid for each row."""
         return None
 

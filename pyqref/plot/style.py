@@ -124,7 +124,7 @@ def flat(values: Tensor, argument: str) -> np.ndarray[Any, np.dtype[np.float64]]
     return vector
 
 
-def ink(ax: Axes) -> Any:
+def ink(ax: Axes) -> str:
     """The colour of what is not data: bounds, references."""
     return ax.xaxis.label.get_color()
 

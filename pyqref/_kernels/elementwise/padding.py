@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ __all__ = ["pad"]
 _MOST_COPIED = 1 << 19
 
 
-def pad(x: FloatArray, pairs: tuple[tuple[int, int], ...], value: Any) -> FloatArray:
+def pad(x: FloatArray, pairs: tuple[tuple[int, int], ...], value: float) -> FloatArray:
     """Fast form of :func:`pyqref.numerics.windows.pad`.
 
     Examples

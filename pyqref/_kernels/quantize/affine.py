@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import lies_in_result_order
 from pyqref._kernels.parts import copied_by_parts
 from pyqref.numerics import affine as reference
 from pyqref.numerics.types import FloatArray, IntArray
+
+from ..._typing import Array
 
 __all__ = [
     "dequantize_into",
@@ -24,7 +27,7 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 def quantize_per_tensor(
-    x: Any, scale: float, zero_point: int, quant_min: int, quant_max: int, storage: Any
+    x: FloatArray, scale: float, zero_point: int, quant_min: int, quant_max: int, storage: DTypeLike
 ) -> IntArray:
     """Fast form of :func:`pyqref.numerics.affine.quantize_per_tensor` (``eq-affine-quantize``).
 
@@ -46,7 +49,7 @@ def quantize_per_tensor(
     return np.asarray(reference.quantize_per_tensor(x, *grid, storage))
 
 
-def dequantize_per_tensor(q: Any, scale: float, zero_point: int) -> FloatArray:
+def dequantize_per_tensor(q: IntArray, scale: float, zero_point: int) -> FloatArray:
     """Fast form of :func:`pyqref.numerics.affine.dequantize_per_tensor` (``eq-affine-dequantize``).
 
     With the channels last in memory where ``q`` has them there.
@@ -74,9 +77,9 @@ def dequantize_into(q: IntArray, x: FloatArray, scale: float, zero_point: int) -
 
 
 def quantize_per_channel(
-    x: Any,
-    scales: Any,
-    zero_points: Any,
+    x: FloatArray,
+    scales: FloatArray,
+    zero_points: Array,
     axis: int,
     quant_min: int,
     quant_max: int,
@@ -97,7 +100,9 @@ def quantize_per_channel(
     return _channels_by_parts(quantize_per_channel, x, storage, *grid)
 
 
-def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> FloatArray:
+def dequantize_per_channel(
+    q: IntArray, scales: FloatArray, zero_points: Array, axis: int
+) -> FloatArray:
     """Fast form of :func:`pyqref.numerics.affine.dequantize_per_channel`.
 
     Equation ``eq-affine-dequantize-channel``.

@@ -41,8 +41,8 @@ def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
     running_var: Tensor | None,
-    weight: Any = None,
-    bias: Any = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-05,
@@ -127,11 +127,11 @@ def batch_norm(
 
 
 def instance_norm(
-    input: Any,
-    running_mean: Any = None,
-    running_var: Any = None,
-    weight: Any = None,
-    bias: Any = None,
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     use_input_stats: bool = True,
     momentum: float = 0.1,
     eps: float = 1e-05,
@@ -188,7 +188,7 @@ def instance_norm(
 def group_norm(
     input: Tensor,
     num_groups: int,
-    weight: Any = None,
+    weight: Tensor | None = None,
     bias: Tensor | None = None,
     eps: float = 1e-05,
 ) -> Tensor:
@@ -316,7 +316,7 @@ def local_response_norm(
 
 
 def normalize(
-    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Any = None
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
 ) -> Tensor:
     """``input`` over the larger of its ``p``-norm along ``dim`` and ``eps``.
 

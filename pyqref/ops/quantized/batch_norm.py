@@ -132,7 +132,7 @@ def batch_norm1d(
     eps: float,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     """:func:`batch_norm2d` for ``(N, C)`` or ``(N, C, L)``."""
     arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
     return _batch_norm("batch_norm1d", (2, 3), qx, *arguments)
@@ -147,7 +147,7 @@ def batch_norm1d_relu(
     eps: float,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     """:func:`batch_norm1d`, with no integer below the zero point of the result."""
     arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
     return _batch_norm("batch_norm1d_relu", (2, 3), qx, *arguments, relu=True)
@@ -155,7 +155,7 @@ def batch_norm1d_relu(
 
 def batch_norm(
     qx: Tensor,
-    weight: Any,
+    weight: Tensor,
     bias: Tensor | None,
     mean: Tensor | None,
     var: Tensor | None,
@@ -177,7 +177,7 @@ def batch_norm_relu(
     eps: float,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     """:func:`batch_norm`, with no integer below the zero point of the result."""
     arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
     return _batch_norm("batch_norm_relu", (2, 3, 4, 5), qx, *arguments, relu=True)
