@@ -24,6 +24,7 @@ __all__ = [
     "quantize_after",
     "relu",
     "relu6",
+    "sum_fixed_point",
     "zero_is_coarse",
 ]
 
@@ -189,6 +190,22 @@ def add_fixed_point(
     >>> add_fixed_point(a, Grid(0.5, 0), b, Grid(0.5, 0), Grid(1.0, 10)).tolist()
     [12, 13]
     """
+    total, shift = sum_fixed_point(a, a_grid, b, b_grid, out)
+    shifted = noted("rounded", round_shift_right(total, min(shift, 62))) + out.zero_point
+    low, high = out.lowest if relu else (out.quant_min, out.quant_max)
+    return clamp_to_int(shifted, low, high, out.storage)
+
+
+def sum_fixed_point(
+    a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid
+) -> tuple[IntArray, int]:
+    """The sum in ``eq-add-fixed-point`` before it is shifted to the right, and by how many bits.
+
+    Examples
+    --------
+    >>> sum_fixed_point(np.uint8([3]), Grid(0.5, 0), np.uint8([0]), Grid(0.5, 0), Grid(1.0, 10))
+    (array([6291456]), 22)
+    """
     ratio_a = np.float32(a_grid.scale) / np.float32(out.scale)
     ratio_b = np.float32(b_grid.scale) / np.float32(out.scale)
     shift = 22 - int(np.frexp(max(ratio_a, ratio_b))[1])
@@ -203,9 +220,7 @@ def add_fixed_point(
     noted("sum", total)
     if shift < 0:
         total, shift = total << np.int64(-shift), 0
-    shifted = noted("rounded", round_shift_right(total, min(shift, 62))) + out.zero_point
-    low, high = out.lowest if relu else (out.quant_min, out.quant_max)
-    return clamp_to_int(shifted, low, high, out.storage)
+    return total, shift
 
 
 def mul(
