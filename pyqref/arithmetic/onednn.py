@@ -10,7 +10,8 @@ from pyqref.numerics.affine import reciprocal32
 from pyqref.numerics.rounding import round_half_even
 from pyqref.numerics.types import IntArray
 
-from .base import Arithmetic, clamped, saturated, tie
+from .base import Arithmetic
+from .ending import clamped, saturated, tie
 from .operations import EngineOperations
 from .scaling import Scaling
 from .step import Note

@@ -11,7 +11,8 @@ from pyqref.numerics.requantize import accumulator_scale, multiplier_fbgemm
 from pyqref.numerics.rounding import clamp_to_int, round_half_even
 from pyqref.numerics.types import FloatArray, IntArray
 
-from .base import Arithmetic, rounded_then_shifted
+from .base import Arithmetic
+from .ending import rounded_then_shifted
 from .fbgemm import scaled_by, unit_of_accumulator
 from .fixed_point import BIAS_HALF_AWAY, TFLite
 from .onnx_operations import QLinearOperations, sum_in_order
@@ -19,7 +20,7 @@ from .packed import real_of
 from .qnnpack import with_integer_bias
 from .real_operations import RealOperations
 from .scaling import Scaling
-from .step import Note
+from .step import Note, silent
 from .tflite_operations import XNNPACKOperations
 
 if TYPE_CHECKING:
@@ -135,10 +136,13 @@ class ONNXQDQ(ONNX):
     add = RealOperations.add
     mul = RealOperations.mul
 
-    def average(self, taps: IntArray, count: IntArray, grid: Grid, whole: bool) -> IntArray | None:
+    def average(
+        self, taps: IntArray, count: IntArray, grid: Grid, whole: bool, note: Note = silent
+    ) -> IntArray | None:
         """Real numbers, added one after the other, divided, quantized."""
-        total = sum_in_order(taps, np.float32(grid.scale))
-        return self._on_grid(np.asarray(total / np.asarray(count, np.float32)), grid)
+        total, n = sum_in_order(taps, np.float32(grid.scale), note), np.asarray(count, np.float32)
+        mean = note("mean", total / n, "eq-real-operation", "{v} / {n}", v=total, n=n)
+        return self._on_grid(np.asarray(mean), grid, note=note)
 
     def _requantize(
         self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note

@@ -14,6 +14,7 @@ from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.types import FloatArray, IntArray
 
 from .packed import real_of, run_of
+from .step import Note, silent
 
 if TYPE_CHECKING:
     from pyqref.numerics.types import Engine
@@ -29,7 +30,8 @@ class Operations:
 
     Each method gives the integers of the result, or None where the arithmetic does not define the
     operation. Then the engine computes it: silently where :attr:`Arithmetic.engine` names one,
-    because it belongs to that engine, and with a warning elsewhere.
+    because it belongs to that engine, and with a warning elsewhere. Each quantity passes through
+    ``note``, as in :meth:`Arithmetic.steps`.
     """
 
     #: The engine that computes what the arithmetic does not define.
@@ -40,33 +42,55 @@ class Operations:
         """Whether what the arithmetic does not define belongs to its engine."""
         return self.engine is not None
 
-    def quantize(self, x: FloatArray, out: Grid) -> IntArray | None:
+    def quantize(self, x: FloatArray, out: Grid, note: Note = silent) -> IntArray | None:
         """Integers that stand for real numbers on the grid ``out``."""
         return None
 
-    def rescale(self, q: IntArray, grid: Grid, out: Grid) -> IntArray | None:
+    def rescale(self, q: IntArray, grid: Grid, out: Grid, note: Note = silent) -> IntArray | None:
         """Integers on another grid, as where tensors are joined."""
         return None
 
     def add(
-        self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
+        self,
+        a: IntArray,
+        a_grid: Grid,
+        b: IntArray,
+        b_grid: Grid,
+        out: Grid,
+        relu: bool = False,
+        note: Note = silent,
     ) -> IntArray | None:
         """Sum of two arrays that broadcast together; with ``relu``, none below the zero point."""
         return None
 
     def mul(
-        self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
+        self,
+        a: IntArray,
+        a_grid: Grid,
+        b: IntArray,
+        b_grid: Grid,
+        out: Grid,
+        relu: bool = False,
+        note: Note = silent,
     ) -> IntArray | None:
         """Product of two arrays that broadcast together; parameters of :meth:`add`."""
         return None
 
     def matmul(
-        self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid
+        self,
+        a: IntArray,
+        a_grid: Grid,
+        b: IntArray,
+        b_grid: Grid,
+        out: Grid,
+        note: Note = silent,
     ) -> IntArray | None:
         """Matrix product ``(*, M, K)`` by ``(*, K, N)``."""
         return None
 
-    def average(self, taps: IntArray, count: IntArray, grid: Grid, whole: bool) -> IntArray | None:
+    def average(
+        self, taps: IntArray, count: IntArray, grid: Grid, whole: bool, note: Note = silent
+    ) -> IntArray | None:
         """Means of windows, on the grid of the input.
 
         Parameters
@@ -82,7 +106,9 @@ class Operations:
         """
         return None
 
-    def function(self, q: IntArray, grid: Grid, out: Grid, function: Function) -> IntArray | None:
+    def function(
+        self, q: IntArray, grid: Grid, out: Grid, function: Function, note: Note = silent
+    ) -> IntArray | None:
         """A real function, such as the logistic one, of each element."""
         return None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Recorder", "Step", "silent"]
+__all__ = ["Note", "Recorder", "Step", "of", "silent"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,22 @@ def silent(
     26
     """
     return value
+
+
+def of(what: str, note: Note) -> Note:
+    """A note whose names begin with ``what``, for one of several inputs.
+
+    Examples
+    --------
+    >>> recorder = Recorder()
+    >>> of("first", recorder)("sum", 26, "eq-linear-accumulator", "{a} + {b}", a=6, b=20)
+    26
+    >>> recorder.steps[0].name
+    'first: sum'
+    """
+    if note is silent:
+        return silent
+    return lambda name, *args, **numbers: note(f"{what}: {name}", *args, **numbers)
 
 
 class Recorder:

@@ -9,7 +9,8 @@ import numpy as np
 from pyqref.numerics.requantize import accumulator_scale
 from pyqref.numerics.types import IntArray
 
-from .base import Arithmetic, rounded_then_shifted
+from .base import Arithmetic
+from .ending import rounded_then_shifted
 from .fbgemm import unit_of_accumulator
 from .real_operations import RealOperations
 from .scaling import Scaling

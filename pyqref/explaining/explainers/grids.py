@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..draft import Draft, explains
+from ..elsewhere import quantized_elsewhere
 from ..record import Value
 from ..steps import Operand
 
@@ -64,6 +65,7 @@ def on_grid(draft: Draft, x: Operand, out: Value) -> Operand:
 def quantize_per_tensor(draft: Draft) -> None:
     """A real number, on a grid."""
     x = draft.element("x", draft.argument("input"), draft.index)
+    draft.elsewhere = quantized_elsewhere(x.value, draft.output.quantizer.grid)
     q = on_grid(draft, x, draft.output)
     draft.dequantized(q, draft.output)
 

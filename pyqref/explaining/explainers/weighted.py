@@ -176,21 +176,19 @@ def _in_arithmetic(
     """The steps of another system, from the same integers."""
     picture, out = draft.picture, draft.output
     assert picture is not None
-    stored = [
-        np.moveaxis(each, 0, -1).ravel() + zero
-        for each, zero in (
-            (picture.inputs, x.zero_point),
-            (picture.weights, layer.weight_zero_point),
-        )
-    ]
     conv = hasattr(packed, "stride")
+    inputs, padded = picture.inputs, picture.padded
+    if conv and packed.transposed:  # its taps meet the inputs in the other order
+        axes = tuple(range(1, inputs.ndim))
+        inputs, padded = np.flip(inputs, axes), np.flip(padded, axes)
+    row = np.moveaxis(inputs, 0, -1).ravel() + x.zero_point
     low, high = packed.output_range
     scale = np.array([layer.weight_scale]) if layer.per_channel else layer.weight_scale
     return tuple(
         arithmetic.get(name).steps(
-            stored[0],
+            row,
             x.zero_point,
-            stored[1],
+            _row_of_weight(packed, draft.index),
             layer.weight_zero_point,
             None if layer.bias is None else float(layer.bias),
             x.scale,
@@ -200,6 +198,22 @@ def _in_arithmetic(
             max(low, out.zero_point) if relu else low,
             high,
             layer_of(packed),
-            picture.padded.all(axis=0).ravel() if conv else None,
+            padded.all(axis=0).ravel() if conv else None,
         )
     )
+
+
+def _row_of_weight(packed: Any, index: tuple[int, ...]) -> np.ndarray:
+    """The weight of one output channel, in the order of :func:`pyqref.arithmetic.patches`."""
+    if not hasattr(packed, "stride"):
+        row: np.ndarray = packed._integers()[index[-1]]
+        return row
+    weight, channel = packed._integers(), index[1]
+    if packed.transposed:
+        group, own = divmod(channel, packed.shape[1])
+        count = packed.shape[0] // packed.groups
+        weight = weight[group * count : (group + 1) * count, own]
+        weight = np.flip(weight, tuple(range(1, weight.ndim)))
+    else:
+        weight = weight[channel]
+    return np.moveaxis(weight, 0, -1).ravel()
