@@ -50,8 +50,8 @@ def add_others(draft: Draft) -> None:
     if draft.arithmetics and not draft.others:
         what = f"{draft.record.layer} ({draft.record.operation})"
         raise LookupError(
-            f"why: there are no steps of other arithmetics for {what}: {'; '.join(reasons)}. Leave "
-            "arithmetics out, or give those of the table on the page 'How other systems compute'"
+            f"why: there are no steps of other arithmetics for {what}: {'; '.join(reasons)}; leave "
+            "arithmetics out"
         )
     draft.notes.extend(reasons)
 

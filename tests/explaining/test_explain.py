@@ -20,7 +20,7 @@ from pyqref.explaining.draft import EXPLAINERS
 from pyqref.explaining.show.json import steps_of
 
 from .cases import CASES
-from .drawing import ENGINES, sweep
+from .drawing import ENGINES, others, sweep
 
 
 @pytest.fixture(autouse=True)
@@ -111,8 +111,38 @@ def test_side_by_side():
         assert f"{len(names)} arithmetics side by side" in found._repr_html_()
         wrong = [name for name, each in found.others.items() if each[-1].value != found.stored]
         assert len(wrong) == found._repr_html_().count("≠")
-    with pytest.raises(LookupError, match="no steps of other arithmetics"):
-        explain(small_model(), pyqref.randn(1, 1, 4, 4), "0", (0, 0, 0, 0), ["qnnpack"])
+
+
+@pytest.mark.parametrize("system", pyqref.arithmetic.names())
+def test_other_systems_store_what_their_steps_say(system):
+    """``eq-real-operation`` to ``eq-xnnpack-mul``: the last step is what a run there stores."""
+    names = ("convolutions", "transposed", "sums_and_products", "activations", "windows", "moves")
+    seen = sum((others(0, name, system) for name in names), Counter())
+    rounding = {"quantized.add", "quantized.mul", "quantized.matmul", "quantized.cat", "AvgPool"}
+    if system == "tflite-single":
+        rounding -= {"quantized.add", "quantized.mul", "quantized.cat"}
+    assert rounding <= set(seen)
+
+
+def test_an_arithmetic_without_a_rule_is_named():
+    """Beside others in the notes; alone it is an error, and without arithmetics there is none."""
+    x = pyqref.quantize_per_tensor(pyqref.tensor([0.25]), 0.1, 3, pyqref.quint8)
+    with recording() as ran:
+        pyqref.ops.quantized.sigmoid(x, 1 / 256, 0)
+    told = "tflite has no rule for sigmoid: there a model keeps the numbers of the engine"
+    found = ran.explain("sigmoid", 0, ["onnx", "tflite"])
+    assert list(found.others) == ["onnx"]
+    assert told in str(found).replace("\n      ", " ")
+    with pytest.raises(LookupError, match=f"{told}; leave arithmetics out"):
+        ran.explain("sigmoid", 0, ["tflite"])
+    assert ran.explain("sigmoid", 0).others == {}
+    packed = pyqref.ops.quantized.linear_prepack(
+        pyqref.quantize_per_tensor(pyqref.ones(1, 1), 1.0, 0, pyqref.qint8)
+    )
+    with recording() as ran:
+        pyqref.ops.quantized.linear_dynamic(pyqref.ones(1, 1), packed)
+    with pytest.raises(LookupError, match="writes no steps down for layers with a dynamic input"):
+        ran.explain(None, (0, 0), ["onnx"])
 
 
 def test_json_can_be_computed_again():
