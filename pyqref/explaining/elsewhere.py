@@ -67,8 +67,9 @@ def _steps_of(draft: Draft, model: Arithmetic) -> tuple[tuple[Step, ...], str]:
             return tuple(note.steps), ""
     if model.engine is not None:
         return _as_engine(draft, model.engine), ""
-    if all(step.kind in ("integer", "row") for step in draft.steps[: draft.result + 1]):
-        return _as_engine(draft, draft.engine), ""  # nothing is rounded
+    steps = draft.steps[: draft.result + 1]
+    if operation == "dequantize" or all(step.kind in ("integer", "row") for step in steps):
+        return _as_engine(draft, draft.engine), ""  # the same everywhere
     word = operation.rpartition(".")[2]
     return (), f"has no rule for {word}: there a model keeps the numbers of the engine"
 
