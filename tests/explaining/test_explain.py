@@ -145,6 +145,22 @@ def test_an_arithmetic_without_a_rule_is_named():
         ran.explain(None, (0, 0), ["onnx"])
 
 
+@pytest.mark.parametrize(("layer", "index"), [("1", (0, 1, 0, 2)), ("4", (0, 2))])
+def test_what_a_sum_is_made_of(layer, index):
+    """Products, and the zero points, add up to the accumulator (``eq-linear-accumulator``)."""
+    found = explain(small_model(), pyqref.randn(1, 1, 4, 4), layer, index)
+    products, parts = found.tables
+    total = found.step("accumulator").value
+    assert total == parts.rows[-1][1] == sum(value for _, value in parts.rows[:-1])
+    sizes = [abs(row[-1]) for row in products.rows]
+    assert sizes == sorted(sizes, reverse=True)
+    given = {f"x{list(each.index)}": each.value for each in found.inputs}
+    z_x, z_w = (each.value for each in found.step("accumulator").operands[1::2])
+    for place, x, w, product in products.rows:
+        assert given[place] == x
+        assert (x - z_x) * (w - z_w) == product
+
+
 def test_json_can_be_computed_again():
     """The steps read back from JSON give the same values, in exact arithmetic."""
     found = explain(small_model(), pyqref.randn(1, 1, 4, 4), "1", (0, 1, 0, 0))

@@ -12,6 +12,7 @@ from ..draft import Draft, Picture, explains
 from ..record import Value
 from ..steps import Operand
 from .requantization import Layer, requantized
+from .sum_parts import show_parts
 
 __all__ = [
     "Places",
@@ -92,7 +93,10 @@ def accumulate(
     """The accumulator of one output, with its extremes on the way."""
     inputs = draft.elements("x", x, places.inputs)
     zero = Operand("z_x", x_zero)
-    return accumulate_integers(draft, inputs, zero, packed, layer, places, label)
+    total = accumulate_integers(draft, inputs, zero, packed, layer, places, label)
+    weights = next(each for each in draft.steps[-1].operands if each.symbol == "w")
+    show_parts(draft, x, places.inputs, inputs, weights, (x_zero, layer.weight_zero_point))
+    return total
 
 
 def accumulate_integers(

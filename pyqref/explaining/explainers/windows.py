@@ -82,8 +82,8 @@ def mean_of_integers(
     ends = int(limits.min), int(limits.max)
     if engine == "qnnpack":
         s = steps.single("scale", "s", x.scale)
-        whole = steps.add("scale of the sum", "times32", s, n, symbol="u")
-        multiplier = steps.add("multiplier", "over32", s, whole, symbol="M")
+        unit = steps.add("scale of the sum", "times32", s, n, symbol="u")
+        multiplier = steps.add("multiplier", "over32", s, unit, symbol="M")
         value = steps.add("mean in steps", "times32", single, multiplier, symbol="v")
         q = round_and_clamp(draft, value, x.zero_point, *ends, label)
     else:
