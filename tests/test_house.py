@@ -88,7 +88,7 @@ def _name(path: Path) -> str:
 MODULES = {_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 TESTS = Path(__file__).parent
 COMPILED = {_name(path) for path in PACKAGE.rglob("*.pyi")}
-COMPILED_SUFFIXES = {".pyx", ".pxd", ".pxi", ".h"}
+COMPILED_SUFFIXES = {".pyx", ".pxd", ".h"}
 
 
 def _floor(module: str) -> float:

@@ -23,7 +23,7 @@ THEORY = ROOT / "docs" / "theory"
 PACKAGE = ROOT / "pyqref"
 TESTS = ROOT / "tests"
 LABEL = re.compile(r"\beq-[a-z0-9]+(?:-[a-z0-9]+)*\b")
-KERNEL_BODIES = (".pyx", ".pxd", ".pxi", ".h", ".py")
+KERNEL_BODIES = (".pyx", ".pxd", ".h", ".py")
 
 
 @dataclass

@@ -11,6 +11,5 @@ touches is absent: results are the same there, calls are slower or messages say 
 :mod:`.numpy_errors`    NumPy's context variable for what it warns of
 :mod:`.c_heap`          how GNU's C library keeps memory that was freed
 :mod:`.openmp_waiting`  how long a thread of GNU's OpenMP waits awake
-``matmul_loop.pxi``     the compiled loop in NumPy's ``matmul``
 ======================  ===============================================================
 """

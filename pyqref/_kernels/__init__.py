@@ -106,21 +106,14 @@ if TYPE_CHECKING:
     from .tables import embedding_rows as embedding_rows
     from .tables import float_bag as float_bag
     from .tables import float_rows as float_rows
-    from .windows import channels_first as channels_first
-    from .windows import channels_last as channels_last
     from .windows import convolution as convolution
     from .windows import convolution_gradient as convolution_gradient
     from .windows import convolution_weight_gradient as convolution_weight_gradient
     from .windows import depthwise as depthwise
     from .windows import depthwise_gradient as depthwise_gradient
     from .windows import depthwise_weight_gradient as depthwise_weight_gradient
-    from .windows import fold_rows as fold_rows
     from .windows import gradient_of_largest as gradient_of_largest
-    from .windows import gradients_of_products as gradients_of_products
     from .windows import largest as largest
-    from .windows import multiply_columns as multiply_columns
-    from .windows import multiply_windows as multiply_windows
-    from .windows import unfold_rows as unfold_rows
 
 __getattr__ = on_first_use(
     __name__,
@@ -215,21 +208,14 @@ __getattr__ = on_first_use(
         ".resize": ("bilinear", "nearest", "resample"),
         ".tables": ("embedding_bag", "embedding_rows", "float_bag", "float_rows"),
         ".windows": (
-            "channels_first",
-            "channels_last",
             "convolution",
             "convolution_gradient",
             "convolution_weight_gradient",
             "depthwise",
             "depthwise_gradient",
             "depthwise_weight_gradient",
-            "fold_rows",
             "gradient_of_largest",
-            "gradients_of_products",
             "largest",
-            "multiply_columns",
-            "multiply_windows",
-            "unfold_rows",
         ),
     },
 )
@@ -247,8 +233,6 @@ __all__ = [
     "batch_norm",
     "bilinear",
     "cat",
-    "channels_first",
-    "channels_last",
     "choose_qparams_dynamic",
     "clamp",
     "conv1d",
@@ -271,7 +255,6 @@ __all__ = [
     "fake_quantize_per_tensor",
     "float_bag",
     "float_rows",
-    "fold_rows",
     "fused_average",
     "get_num_threads",
     "glu",
@@ -280,7 +263,6 @@ __all__ = [
     "gradient_of_largest",
     "gradient_of_normalized",
     "gradient_of_rows",
-    "gradients_of_products",
     "group_norm",
     "gru_step",
     "in_c_order",
@@ -302,8 +284,6 @@ __all__ = [
     "moments_of_channels",
     "moments_of_rows",
     "mul",
-    "multiply_columns",
-    "multiply_windows",
     "nearest",
     "normalize_rows",
     "pack_conv1d",
@@ -335,5 +315,4 @@ __all__ = [
     "together",
     "totals_of_columns",
     "totals_of_rows",
-    "unfold_rows",
 ]

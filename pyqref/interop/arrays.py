@@ -66,7 +66,7 @@ def to_value(value: object) -> Any:
     Raises
     ------
     TypeError
-        Something else, or elements of a type that no tensor here holds.
+        Something else, or elements of a type that no tensor of pyqref can hold.
 
     Examples
     --------

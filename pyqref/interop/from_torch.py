@@ -53,7 +53,7 @@ def from_torch(module: Module) -> Any:
     Raises
     ------
     UnsupportedError
-        Parts have no counterpart: layers, functions or methods that are not here, backward
+        Parts have no counterpart: layers, functions or methods that pyqref does not have, backward
         hooks, sparse tensors. The message lists all of them with their paths, and with file
         and line where the code of the user calls them.
     TypeError
@@ -71,8 +71,8 @@ def from_torch(module: Module) -> Any:
     Of a traced class only the forward is recorded, for training and evaluation, and for each
     choice of up to two of its optional arguments; its plain attributes are left behind. A class
     that runs its own code keeps them, and its methods. Where that code calls under a condition
-    what is not here, running it raises NotImplementedError. Such a module is pickled by the
-    name of its class, so whoever unpickles it needs ``torch`` too; its state dict does not.
+    what pyqref does not have, running it raises NotImplementedError. Such a module is pickled by
+    the name of its class, so whoever unpickles it needs ``torch`` too; its state dict does not.
     :doc:`/models_from_torch` lists the models of three libraries.
 
     Examples
@@ -198,7 +198,7 @@ class _Conversion:
                 problem(str(error))
                 return nn.Identity()
         if not own:
-            problem(f"{torch_name(cls)} is not here")
+            problem(f"{torch_name(cls)} is not in pyqref")
             return nn.Identity()
         traced = Traced(type(source).__name__, signature, programs)
         for name, child in children.items():

@@ -24,10 +24,10 @@ class MissingError(TypeError):
 
     Examples
     --------
-    >>> raise MissingError("calls torch.fft.fft, which is not here")
+    >>> raise MissingError("calls torch.fft.fft, which pyqref does not have")
     Traceback (most recent call last):
         ...
-    pyqref.interop.functions.MissingError: calls torch.fft.fft, which is not here
+    pyqref.interop.functions.MissingError: calls torch.fft.fft, which pyqref does not have
     """
 
 
@@ -55,7 +55,7 @@ def function_of(target: Callable[..., Any]) -> Callable[..., Any]:
             found = getattr(place, name, None)
             if inspect.isroutine(found):
                 return found
-    raise MissingError(f"calls {module}.{name}, which is not here")
+    raise MissingError(f"calls {module}.{name}, which pyqref does not have")
 
 
 def attribute_exists(name: str) -> bool:
@@ -79,5 +79,5 @@ def check_call(
         signature.bind(*args, **kwargs)
     except TypeError as error:
         raise MissingError(
-            f"calls {name} with arguments that it does not take here: {error}"
+            f"calls {name} with arguments that it does not take in pyqref: {error}"
         ) from None

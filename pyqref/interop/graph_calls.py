@@ -54,23 +54,23 @@ def call_of(
     """
     if op == "call_method":
         if not attribute_exists(target):
-            raise TypeError(f"calls the method {target} of a tensor, which is not here")
+            raise TypeError(f"calls the method {target} of a tensor, which pyqref does not have")
         return op, target, args, kwargs
     kind = type(target).__name__
     if kind not in ("OpOverload", "OpOverloadPacket"):
         function = objects.value(target)
         if is_absent(function):
-            raise TypeError(f"calls {function.__qualname__}, which is not here")
+            raise TypeError(f"calls {function.__qualname__}, which pyqref does not have")
         return op, function, args, kwargs
     space, name = str(target).split(".")[:2]
     if space == "quantized":
         function = getattr(ops, name, None)
         if function is None:
-            raise TypeError(f"calls torch.ops.quantized.{name}, which is not here")
+            raise TypeError(f"calls torch.ops.quantized.{name}, which pyqref does not have")
         return op, function, args, kwargs
     if space == "aten":
         return _aten(name, args, kwargs)
-    raise TypeError(f"calls torch.ops.{space}.{name}, which is not here")
+    raise TypeError(f"calls torch.ops.{space}.{name}, which pyqref does not have")
 
 
 def _aten(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
@@ -94,7 +94,7 @@ def _aten(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
     method = getattr(Tensor, name, None)
     if callable(method) and _takes(method, args, kwargs):
         return "call_method", name, args, kwargs
-    raise TypeError(f"calls torch.ops.aten.{name}, which is not here with these arguments")
+    raise TypeError(f"calls torch.ops.aten.{name} with arguments that it does not take in pyqref")
 
 
 def _takes(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:

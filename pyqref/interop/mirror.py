@@ -49,7 +49,8 @@ def _mirrored(translation: Translation, cls: Any) -> Any:
     if any(is_absent(base) for base in bases):
         missing = next(base for base in bases if is_absent(base))
         raise TypeError(
-            f"its class {cls.__name__} inherits from {missing.__qualname__}, which is not here"
+            f"its class {cls.__name__} inherits from {missing.__qualname__}, which pyqref does "
+            "not have"
         )
     own = {key: vars(cls)[key] for key in _AT_ONCE if key in vars(cls)}
     if id(cls) in translation.known:  # met again among its own bases

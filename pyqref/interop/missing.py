@@ -81,7 +81,7 @@ def _look_at(
         name = ".".join([owner, *names[1:]])
         remedy = advice(name.removeprefix("torch."))
         found.append(
-            f"calls {name}, which is not here ({line})" + (f"; {remedy}" if remedy else "")
+            f"calls {name}, which pyqref does not have ({line})" + (f"; {remedy}" if remedy else "")
         )
 
 

@@ -92,7 +92,8 @@ def add_hooks(source: Any, twin: AnyModule, objects: Translation) -> None:
             if is_absent(translated):
                 name = translated.__qualname__
                 raise TypeError(
-                    f"has the {kind.replace('_', ' ')} {name}, which is not here; remove it"
+                    f"has the {kind.replace('_', ' ')} {name}, which pyqref does not have; "
+                    "remove it"
                 )
             options = {"with_kwargs": key in getattr(source, f"_{kind}s_with_kwargs")}
             if kind == "forward_hook":

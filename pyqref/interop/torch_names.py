@@ -54,7 +54,7 @@ class Absent(type):
         place = f" ({frame.f_code.co_filename}:{frame.f_lineno} calls it)" if frame else ""
         remedy = advice(cls.__qualname__.removeprefix("torch."))
         raise NotImplementedError(
-            f"{cls.__qualname__} is not here{place}" + (f"; {remedy}" if remedy else "")
+            f"{cls.__qualname__} is not in pyqref{place}" + (f"; {remedy}" if remedy else "")
         )
 
     def __getattr__(cls, name: str) -> Any:
@@ -63,7 +63,7 @@ class Absent(type):
         return absent(f"{cls.__qualname__}.{name}")
 
     def __repr__(cls) -> str:
-        return f"<{cls.__qualname__}, which is not here>"
+        return f"<{cls.__qualname__}, which pyqref does not have>"
 
 
 def absent(name: str) -> type[Any]:
@@ -73,11 +73,11 @@ def absent(name: str) -> type[Any]:
     --------
     >>> fft = absent("torch.fft.fft")
     >>> fft
-    <torch.fft.fft, which is not here>
+    <torch.fft.fft, which pyqref does not have>
     >>> fft(3)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    NotImplementedError: torch.fft.fft is not here (... calls it); use numpy.fft ...
+    NotImplementedError: torch.fft.fft is not in pyqref (... calls it); use numpy.fft ...
     """
     return Absent(name.rpartition(".")[2], (), {"__qualname__": name})
 

@@ -250,7 +250,9 @@ def _target(node: Any, args: Any, kwargs: Any, constants: dict[str, Any]) -> tup
         return "attribute", node.target
     if node.op == "call_method":
         if not attribute_exists(node.target):
-            raise MissingError(f"calls the method {node.target} of a tensor, which is not here")
+            raise MissingError(
+                f"calls the method {node.target} of a tensor, which pyqref does not have"
+            )
         method = getattr(Tensor, node.target, None)
         if method is not None:
             check_call(method, args, kwargs, f"the method {node.target} of a tensor")
@@ -260,7 +262,7 @@ def _target(node: Any, args: Any, kwargs: Any, constants: dict[str, Any]) -> tup
         return "operation", (path, node.target.__name__)
     function = _function(node.target)
     if function is getattr and isinstance(args[1], str) and not attribute_exists(args[1]):
-        raise MissingError(f"reads the attribute {args[1]} of a tensor, which is not here")
+        raise MissingError(f"reads the attribute {args[1]} of a tensor, which pyqref does not have")
     if function not in (getattr, operator.getitem):
         check_call(function, args, kwargs, node.target.__name__)
     return "function", function

@@ -1,14 +1,8 @@
-"""Sliding windows over float images: where they lie, and images as rows of a matrix.
-
-With every window as one row a convolution is one matrix product. The channels are last in a row,
-so that all channels of a pixel are copied at once; :func:`fold_rows` is the adjoint of
-:func:`unfold_rows`.
-"""
+"""Sliding windows over float images: where they lie, and the largest element of each."""
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -18,16 +12,12 @@ from .types import FloatArray, IntArray
 
 __all__ = [
     "Windows",
-    "channels_first",
-    "channels_last",
-    "fold_rows",
     "gradient_of_largest",
     "in_order",
     "inside",
     "largest",
     "pad",
     "pad_spatial",
-    "unfold_rows",
 ]
 
 #: Numbers that are copied in 50 to 500 milliseconds.
@@ -225,105 +215,6 @@ def _copy(view: FloatArray, out: FloatArray) -> None:
             _copy(view[i], out[i])
         else:
             out[i : i + step] = view[i : i + step]
-
-
-def channels_last(x: FloatArray) -> FloatArray:
-    """``(N, C, *size)`` as a contiguous matrix ``(N * L, C)``.
-
-    Examples
-    --------
-    >>> channels_last(np.float32([[[1, 2, 3], [4, 5, 6]]])).tolist()
-    [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
-    """
-    rows = x.shape[0] * math.prod(x.shape[2:])
-    return np.ascontiguousarray(np.moveaxis(x, 1, -1)).reshape(rows, x.shape[1])
-
-
-def channels_first(x: FloatArray) -> FloatArray:
-    """``(N, *size, C)`` as a contiguous ``(N, C, *size)``.
-
-    Examples
-    --------
-    >>> channels_first(np.float32([[[1, 4], [2, 5], [3, 6]]])).tolist()
-    [[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]
-    """
-    return np.ascontiguousarray(np.moveaxis(x, -1, 1))
-
-
-def unfold_rows(x: FloatArray, windows: Windows) -> FloatArray:
-    """The rows of ``x`` under the kernel, channels last; the padding is zero.
-
-    Parameters
-    ----------
-    x
-        Array of shape ``(N, C, *size)``.
-    windows
-        Where the windows lie.
-
-    Returns
-    -------
-    array of shape ``(N, *output_size, *kernel, C)``
-        Contiguous, so that it reshapes to a matrix ``(N * L, K * C)``.
-
-    Examples
-    --------
-    >>> x = np.float32([[[1, 2, 3]]])
-    >>> unfold_rows(x, Windows.make((2,), (1,), (1,), (1,))).tolist()
-    [[[[0.0], [1.0]], [[1.0], [2.0]], [[2.0], [3.0]], [[3.0], [0.0]]]]
-    """
-    size = x.shape[2:]
-    padded = np.moveaxis(x, 1, -1)
-    if any(before or after for before, after in windows.padding):
-        inside = padded
-        padded = np.zeros((x.shape[0], *windows.padded_size(size), x.shape[1]), dtype=x.dtype)
-        np.moveaxis(padded, -1, 1)[windows.interior(size)] = np.moveaxis(inside, -1, 1)
-    strides = padded.strides[1:-1]
-    view = np.lib.stride_tricks.as_strided(
-        padded,
-        (x.shape[0], *windows.output_size(size), *windows.kernel, x.shape[1]),
-        (
-            padded.strides[0],
-            *(s * step for s, step in zip(strides, windows.stride, strict=True)),
-            *(s * d for s, d in zip(strides, windows.dilation, strict=True)),
-            padded.strides[-1],
-        ),
-        writeable=False,
-    )
-    return in_order(view)
-
-
-def fold_rows(rows: FloatArray, windows: Windows, size: tuple[int, ...]) -> FloatArray:
-    """Add rows back to an array of shape ``(N, C, *size)``; the adjoint of :func:`unfold_rows`.
-
-    What windows hold of one pixel is added in the order of the positions in the kernel, to zero.
-
-    Parameters
-    ----------
-    rows
-        Array of shape ``(N, *output_size, *kernel, C)``.
-    windows
-        Where the windows lie.
-    size
-        Spatial size of the result.
-
-    Examples
-    --------
-    >>> windows = Windows.make((2,), (1,), (0,), (1,))
-    >>> rows = unfold_rows(np.float32([[[1, 2, 3]]]), windows)
-    >>> rows.reshape(2, 2).tolist(), fold_rows(rows, windows, (3,)).tolist()
-    ([[1.0, 2.0], [2.0, 3.0]], [[[1.0, 4.0, 3.0]]])
-    """
-    spatial = len(size)
-    batch, channels, output_size = rows.shape[0], rows.shape[-1], rows.shape[1 : 1 + spatial]
-    if windows.are_pixels():
-        return channels_first(rows.reshape(batch, *size, channels))
-    padded = np.zeros((batch, *windows.padded_size(size), channels), dtype=rows.dtype)
-    every = (slice(None),) * (1 + spatial)
-    for position, (_, *where) in windows.positions(output_size):
-        at: tuple[Any, ...] = (*every, *position)
-        padded[(slice(None), *where)] += rows[at]
-    _, *inside = windows.interior(size)
-    return channels_first(padded[(slice(None), *inside)])
 
 
 def largest(x: FloatArray, windows: Windows, count: tuple[int, ...]) -> tuple[FloatArray, IntArray]:

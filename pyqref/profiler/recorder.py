@@ -119,7 +119,8 @@ class Recorder:
         """Begin."""
         if Recorder.running is not None:
             raise RuntimeError(
-                "profile: another profiler runs already; leave its with, or call its stop(), before"
+                "profile: another profiler is running; leave its with block, or call its stop(), "
+                "first"
             )
         Recorder.running = self
         self._before = sys.getprofile()

@@ -86,7 +86,7 @@ def unpack(data: BinaryIO, size: int, file: str) -> tuple[dict[str, Array], dict
     Warns
     -----
     UserWarning
-        Numbers of a dtype that is not here were widened.
+        Numbers of a dtype that pyqref does not have were widened.
     """
     ranges, metadata = _check(data, size, file)
     arrays: dict[str, Array] = {}

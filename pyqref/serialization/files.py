@@ -82,7 +82,7 @@ def load(
     r"""Read what :func:`save` wrote, a safetensors file, or a file of torch.
 
     No code in the file is run, whatever it holds. Files that ``torch.save`` wrote (``.pt``,
-    ``.pth``, ``.bin``; the zip container and the one of before release 1.6) are pickles; they are
+    ``.pth``, ``.bin``; the zip container and the one from before release 1.6) are pickles; they are
     read by a machine that knows a list of names, makes tensors and plain values, and refuses
     everything else by its name. torch is not needed.
 
@@ -111,8 +111,8 @@ def load(
     Warns
     -----
     UserWarning
-        Tensors are of a dtype that is not here: bfloat16 and 8-bit floats are read as float32,
-        uint16 as int32, uint32 as int64, each of which holds all of their values.
+        Tensors are of a dtype that pyqref does not have: bfloat16 and 8-bit floats are read as
+        float32, uint16 as int32, uint32 as int64, each of which holds all of their values.
 
     Raises
     ------

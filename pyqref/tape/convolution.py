@@ -8,8 +8,8 @@ matrix product, and everything else follows:
 - transposed convolution, its adjoint: ``y = fold(W^T @ x)``; ``grad_x = W @ unfold(grad_y)``;
   ``grad_W = x @ unfold(grad_y)^T``.
 
-So the BLAS multiplies float64 and windows of one pixel: with groups as a batch of products, without
-some pixels (:mod:`~pyqref.tape.columns`) or images at a time. Kernels convolve other float32.
+The BLAS computes these products for float64, and for windows of one pixel, whose images are their
+own columns. The kernels compute all other convolutions of float32.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._kernels.layout import empty
 
 from . import products
-from .columns import are_rows_faster, multiply_columns
 from .integers import in_integers
 from .operation import Array, Operation
 from .products import matmul
@@ -34,11 +34,9 @@ from .windows import Windows, fold, unfold
 __all__ = ["ConvTranspose", "Convolution", "channels_first", "channels_second"]
 
 
-#: Windows that are laid out at a time: so many numbers, but not less than so many rows.
-_BLOCK, _FEWEST_ROWS = 1 << 17, 128
+#: Places of the windows for which a product is worth its call: images with fewer share one.
+_PLACES = 256
 _FLOAT32 = np.dtype(np.float32)
-#: Pixels of an image for which its gradients are products of their own.
-_MANY_PIXELS = 512
 
 
 def channels_first(x: Array, groups: int) -> Array:
@@ -70,7 +68,6 @@ class Convolution(Operation):
     """
 
     makes_gradients = True
-    are_many_pixels = False
 
     def forward(
         self,
@@ -101,42 +98,23 @@ class Convolution(Operation):
         geometry = weight.shape[2:], stride, padding, dilation
         self.windows, self.taps = _windows_that_meet(x.shape[2:], *geometry)
         self.groups, self.size, self.weight_shape = groups, x.shape[2:], weight.shape
-        floating = x.dtype.kind == "f"
         depthwise = weight.shape[0] == weight.shape[1] * groups == groups
         # Pixels alone are one matrix already, which the BLAS multiplies as it lies.
         self.is_single = x.dtype == weight.dtype == _FLOAT32 and not (
             self.windows.are_pixels() and groups == 1
         )
-        if self.is_single and not (depthwise and len(self.size) < 3):
-            self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
-            return _kernels.convolution(x, self._met(weight), bias, self.windows, groups)
-        if floating and depthwise:
+        if x.dtype.kind == "f" and depthwise and not (self.is_single and len(self.size) == 3):
             return self._depthwise(x, weight, bias)
-        if floating and groups == 1:
-            self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
-            length = math.prod(self.size)
-            self.are_many_pixels = self.windows.are_pixels() and length >= _MANY_PIXELS
-            if are_rows_faster(x, self.windows):
-                return self._of_rows(x, weight, bias)
-            filters = self._met(weight).reshape(len(weight), -1)
-            return multiply_columns(x, self.windows, filters, bias)
-        matrices = self._met(weight).reshape(groups, weight.shape[0] // groups, -1)
-        columns = unfold(x, self.windows).reshape(groups, matrices.shape[2], -1)
-        self.save(weight if self.needs[0] else None, columns if self.needs[1] else None)
-        product = matmul(matrices, columns)
-        if bias is not None:
-            product += bias.reshape(groups, -1, 1)
-        return channels_second(product, x.shape[0], self.windows.output_size(self.size))
+        self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
+        if self.is_single:
+            return _kernels.convolution(x, self._met(weight), bias, self.windows, groups)
+        return self._of_columns(x, weight, bias)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if self.saved[2:]:
             grad_x, grad_weight, grad_bias = self._depthwise_backward(grads[0])
         elif self.is_single and grads[0].dtype == _FLOAT32:
             grad_x, grad_weight, grad_bias = self._single_backward(grads[0])
-        elif self.groups == 1 and self.are_many_pixels:
-            grad_x, grad_weight, grad_bias = self._of_pixels_backward(grads[0])
-        elif self.groups == 1:
-            grad_x, grad_weight, grad_bias = self._of_rows_backward(grads[0])
         else:
             grad_x, grad_weight, grad_bias = self._of_columns_backward(grads[0])
         if grad_weight is not None and grad_weight.shape != self.weight_shape:
@@ -161,109 +139,73 @@ class Convolution(Operation):
             grad_weight = _kernels.convolution_weight_gradient(grad, x, self.windows, self.groups)
         return grad_x, grad_weight, total_but_channels(grad) if self.needs[2] else None
 
-    def _of_columns_backward(self, grad_y: Array) -> tuple[Array | None, ...]:
-        weight, columns = self.saved
-        grad = channels_first(grad_y, self.groups)
-        grad_x = grad_weight = grad_bias = None
-        if self.needs[0]:
-            met = self._met(weight)
-            matrix = met.reshape(self.groups, weight.shape[0] // self.groups, -1)
-            channels = weight.shape[1] * self.groups
-            shape = (channels, *met.shape[2:], grad_y.shape[0], *grad_y.shape[2:])
-            grad_columns = matmul(matrix.swapaxes(1, 2), grad).reshape(shape)
-            grad_x = fold(grad_columns, self.windows, self.size)
-        if self.needs[1]:
-            shape = (*self.weight_shape[:2], *self.windows.kernel)
-            grad_weight = matmul(grad, columns.swapaxes(1, 2)).reshape(shape)
-        if self.needs[2]:
-            grad_bias = total_but_channels(grad_y)
-        return grad_x, grad_weight, grad_bias
+    def _of_columns(self, x: Array, weight: Array, bias: Array | None) -> Array:
+        """The product with one column for each window."""
+        matrix, size = self._matrix(weight), self.windows.output_size(self.size)
+        y: Array = empty((len(x), len(weight), *size), np.result_type(x, weight))
 
-    def _of_rows(self, x: Array, weight: Array, bias: Array | None) -> Array:
-        """The product with one row for each window."""
-        filters, size = _filters(self._met(weight)), self.windows.output_size(self.size)
-        product = self._product_of_rows(x, filters, math.prod(size))
-        if bias is not None:
-            product += bias
-        return _kernels.channels_first(product.reshape(len(x), *size, len(weight)))
+        def fill(images: slice, multiply: Any) -> None:
+            part, columns = y[images], self._columns(x[images])
+            if len(part) == 1:
+                shape = self.groups, len(weight) // self.groups, math.prod(size)
+                multiply(matrix, columns, self._stacked(part.reshape(shape)))
+            else:
+                product = multiply(matrix, columns).reshape(len(weight), len(part), *size)
+                part[:] = product.swapaxes(0, 1)
+            if bias is not None:
+                part += bias.reshape(-1, *(1,) * len(size))
 
-    def _product_of_rows(self, x: Array, filters: Array, length: int) -> Array:
-        step = _images_at_a_time(len(x), length, filters.shape[1])
-        if step < len(x):
-            with products.held_back() as n_threads:
-                done = _kernels.multiply_windows(x, self.windows, filters, step, n_threads)
-            if done is not None:
-                return done
-        product = np.empty((len(x) * length, len(filters)), np.result_type(x, filters))
+        self._run(fill, y, matrix.shape[-1])
+        return y
 
-        def fill(images: slice, pixels: slice, multiply: Any) -> None:
-            rows = _kernels.unfold_rows(x[images], self.windows).reshape(-1, filters.shape[1])
-            multiply(rows, filters.T, product[pixels])
+    def _of_columns_backward(self, grad: Array) -> tuple[Array | None, ...]:
+        """The columns are laid out anew, and not kept meanwhile."""
+        (weight, x), kernel, size = self.saved, self.windows.kernel, grad.shape[2:]
+        outputs, inputs = self.weight_shape[:2]
+        depth, channels = inputs * math.prod(kernel), inputs * self.groups
+        grad_x: Array = empty((len(grad), channels, *self.size), grad.dtype)
+        turned = None if weight is None else self._matrix(weight).swapaxes(-1, -2)
+        total = products.OrderedSum((*self._stack(), outputs // self.groups, depth), grad.dtype)
 
-        _run_by_blocks(fill, len(x), length, step, filters.size)
-        return product
-
-    def _of_rows_backward(self, grad: Array) -> tuple[Array | None, ...]:
-        weight, x = self.saved
-        matrix = _kernels.channels_last(grad)
-        filters = None if weight is None else _filters(self._met(weight))
-        grad_x, total = self._gradients_of_rows(grad, matrix, filters, x)
-        grad_weight = None
-        if total is not None:
-            shape = (len(total), *self.windows.kernel, self.weight_shape[1])
-            grad_weight = _kernels.channels_first(total.reshape(shape))
-        return grad_x, grad_weight, total_but_channels(grad) if self.needs[2] else None
-
-    def _of_pixels_backward(self, grad: Array) -> tuple[Array | None, ...]:
-        """Images are the matrices of their pixels: nothing is laid out."""
-        weight, x = self.saved
-        grad_x = total = None
-        if weight is not None:
-            filters = np.ascontiguousarray(self._met(weight).reshape(len(weight), -1).T)
-            grad_x = multiply_columns(grad, self.windows, filters, None)
-        if x is not None:
-            shape, length = self.weight_shape[:2], math.prod(self.size)
-            of_images = products.OrderedSum(shape, grad.dtype)
-
-            def fill(images: slice, pixels: slice, multiply: Any) -> None:
-                of_outputs, of_channels = (
-                    each[images.start].reshape(-1, length) for each in (grad, x)
-                )
-                of_images.add(images, multiply(of_outputs, of_channels.T))
-
-            _run_by_blocks(fill, len(x), length, 1, math.prod(shape))
-            total = of_images.total.reshape(*shape, *self.windows.kernel)
-        return grad_x, total, total_but_channels(grad) if self.needs[2] else None
-
-    def _gradients_of_rows(
-        self, grad: Array, matrix: Array, filters: Array | None, x: Array | None
-    ) -> tuple[Array | None, Array | None]:
-        """Gradients of the images and of the filters; ``matrix`` is ``grad``, channels last."""
-        (outputs, channels), kernel = self.weight_shape[:2], self.windows.kernel
-        filters_shape = (outputs, math.prod(kernel) * channels)
-        length, shape = math.prod(grad.shape[2:]), (len(grad), channels, *self.size)
-        step = _images_at_a_time(len(grad), length, filters_shape[1])
-        if step < len(grad):
-            with products.held_back() as n_threads:
-                done = _kernels.gradients_of_products(
-                    matrix, self.windows, filters, x, shape, step, n_threads
-                )
-            if done is not None:
-                return done
-        grad_x = None if filters is None else np.empty(shape, grad.dtype)
-        of_blocks = products.OrderedSum(filters_shape, grad.dtype)
-
-        def fill(images: slice, pixels: slice, multiply: Any) -> None:
-            part = matrix[pixels]
-            if filters is not None and grad_x is not None:
-                rows = multiply(part, filters).reshape(-1, *grad.shape[2:], *kernel, channels)
-                grad_x[images] = _kernels.fold_rows(rows, self.windows, self.size)
+        def fill(images: slice, multiply: Any) -> None:
+            part = self._stacked(channels_first(grad[images], self.groups))
+            if turned is not None:
+                columns = multiply(turned, part).reshape(channels, *kernel, -1, *size)
+                grad_x[images] = fold(columns, self.windows, self.size)
             if x is not None:
-                rows = _kernels.unfold_rows(x[images], self.windows)
-                of_blocks.add(images, multiply(part.T, rows.reshape(len(part), -1)))
+                total.add(images, multiply(part, self._columns(x[images]).swapaxes(-1, -2)))
 
-        _run_by_blocks(fill, len(grad), length, step, math.prod(filters_shape))
-        return grad_x, None if x is None else of_blocks.total
+        self._run(fill, grad, depth)
+        return (
+            None if weight is None else grad_x,
+            None if x is None else total.total.reshape(outputs, inputs, *kernel),
+            total_but_channels(grad) if self.needs[2] else None,
+        )
+
+    def _run(self, fill: Callable[[slice, Any], None], y: Array, depth: int) -> None:
+        """Call ``fill`` with some images and how to multiply, until all results are there."""
+        step = max(_PLACES // max(math.prod(y.shape[2:]), 1), 1)
+        starts = range(0, len(y), step)
+        tasks = [functools.partial(fill, slice(i, min(i + step, len(y)))) for i in starts]
+        products.run(tasks, y.size * depth)
+
+    def _stack(self) -> tuple[int, ...]:
+        return (self.groups,) if self.groups > 1 else ()
+
+    def _stacked(self, matrices: Array) -> Array:
+        """Matrices by group; that of the only group is a matrix alone, whose parts are shared."""
+        return matrices.reshape(*self._stack(), *matrices.shape[-2:])
+
+    def _matrix(self, weight: Array) -> Array:
+        met = self._met(weight)
+        return self._stacked(
+            met.reshape(self.groups, len(weight) // self.groups, math.prod(met.shape[1:]))
+        )
+
+    def _columns(self, x: Array) -> Array:
+        depth = x.shape[1] // self.groups * math.prod(self.windows.kernel)
+        places = len(x) * math.prod(self.windows.output_size(self.size))
+        return self._stacked(unfold(x, self.windows).reshape(self.groups, depth, places))
 
     def _depthwise(self, x: Array, weight: Array, bias: Array | None) -> Array:
         """One filter for each channel."""
@@ -280,34 +222,6 @@ class Convolution(Operation):
             total = _kernels.depthwise_weight_gradient(grad, x, self.windows)
             grad_weight = total[:, np.newaxis]
         return grad_x, grad_weight, total_but_channels(grad) if self.needs[2] else None
-
-
-def _images_at_a_time(images: int, length: int, depth: int) -> int:
-    """Images of a block, from the windows of each and the numbers in a window.
-
-    The windows of a block, as rows, fit a processor's cache; they are enough that reading the
-    filters anew for each block costs little. Blocks are equal, and their number is a power of two,
-    so that threads have as many.
-    """
-    rows, most = images * length, max(_BLOCK // max(depth, 1), 2 * _FEWEST_ROWS)
-    count = max(-(-rows // most), min(rows // _FEWEST_ROWS, 2), 1)
-    return max(-(-images // (1 << (count - 1).bit_length())), 1)
-
-
-def _run_by_blocks(
-    fill: Callable[[slice, slice, Any], None], images: int, length: int, step: int, each: int
-) -> None:
-    """Call ``fill`` with some images, their pixels and how to multiply, until all were filled.
-
-    A pixel takes ``each`` multiplications.
-    """
-    starts = range(0, images, step)
-    blocks = [(slice(i, i + step), slice(i * length, (i + step) * length)) for i in starts]
-    products.run([functools.partial(fill, *block) for block in blocks], images * length * each)
-
-
-def _filters(weight: Array) -> Array:  # (N, C, *kernel) as (N, K * C)
-    return _kernels.channels_last(weight).reshape(len(weight), -1)
 
 
 def _first(size: tuple[int, ...]) -> Any:

@@ -27,14 +27,15 @@ from pyqref import _kernels
 from .._insides.numpy_errors import quiet
 from .operation import Array
 
-__all__ = ["OrderedSum", "held_back", "is_large", "matmul", "multiply", "run"]
+__all__ = ["OrderedSum", "matmul", "multiply", "run"]
 
 #: Multiplications below which no BLAS uses threads.
 _SMALL = 1 << 18
 #: Multiplications of which a thread is worth waking for a part, of one product and of tasks.
 _LARGE, _MANY = 1 << 24, 1 << 22
-#: Parts of a large product. More would share it out more evenly and pack its operands more often.
-_PARTS = 4
+#: Parts of a large product, and of one with so many multiplications. More parts would share it out
+#: more evenly, but the BLAS packs the operands once for each.
+_PARTS, _MORE_PARTS, _HUGE = 2, 4, 1 << 27
 #: Multiplications of one call of the BLAS: 50 to 500 milliseconds.
 _LONGEST = 1 << 32
 
@@ -60,17 +61,6 @@ def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
         return out
 
 
-def is_large(multiplications: int) -> bool:
-    """Return True if a product of so many multiplications is worth sharing among threads.
-
-    Examples
-    --------
-    >>> is_large(64 * 64), is_large(1 << 30)
-    (False, True)
-    """
-    return multiplications >= _LARGE
-
-
 def run(tasks: Sequence[Callable[[Any], object]], multiplications: int) -> None:
     """Run tasks that write to disjoint places and make so many multiplications in all.
 
@@ -90,20 +80,6 @@ def run(tasks: Sequence[Callable[[Any], object]], multiplications: int) -> None:
     n_threads = _kernels.get_num_threads() if multiplications >= _MANY and _libraries() else 1
     with _one_thread():
         _share([functools.partial(task, multiply) for task in tasks], n_threads)
-
-
-@contextlib.contextmanager
-def held_back() -> Iterator[int]:
-    """For products in a kernel: BLAS uses one thread; gives how many the kernel may use.
-
-    Examples
-    --------
-    >>> with held_back() as n_threads:
-    ...     n_threads <= _kernels.get_num_threads()
-    True
-    """
-    with _one_thread():
-        yield _kernels.get_num_threads() if _libraries() else 1
 
 
 class OrderedSum:
@@ -167,8 +143,10 @@ def _step_of_parts(a: Array, b: Array) -> int | None:
     """How many rows or columns a part of a product has; None for what is one block."""
     if not a.ndim == b.ndim == 2 or a.dtype != b.dtype:
         return None
-    step = -(-max(len(a), b.shape[1]) // (16 * _PARTS)) * 16
-    return None if a.size * b.shape[1] < _LARGE or step < 64 else step
+    multiplications = a.size * b.shape[1]
+    parts = _MORE_PARTS if multiplications >= _HUGE else _PARTS
+    step = -(-max(len(a), b.shape[1]) // (16 * parts)) * 16
+    return None if multiplications < _LARGE or step < 64 else step
 
 
 def _cut(a: Array, b: Array, out: Array, step: int) -> list[tuple[Array, Array, Array]]:

@@ -26,7 +26,7 @@ def test_tricks_have_one_home(trick: str) -> None:
     found = [
         f"{path.relative_to(PACKAGE)}:{number}: {line.strip()}"
         for path in sorted(PACKAGE.rglob("*"))
-        if path.suffix in (".py", ".pyx", ".pxi", ".pxd") and path.parent.name != "_insides"
+        if path.suffix in (".py", ".pyx", ".pxd") and path.parent.name != "_insides"
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if re.search(TRICKS[trick], line)
     ]
@@ -35,6 +35,6 @@ def test_tricks_have_one_home(trick: str) -> None:
 
 def test_each_trick_says_why_and_what_if_not() -> None:
     for path in (PACKAGE / "_insides").iterdir():
-        if path.suffix in (".py", ".pxi") and path.stem != "__init__":
+        if path.suffix == ".py" and path.stem != "__init__":
             text = path.read_text(encoding="utf-8")
             assert all(part in text for part in ("What\n", "Why\n", "Where it is absent\n")), path

@@ -15,7 +15,6 @@ import pytest
 import pyqref
 from pyqref import fx, nn
 from pyqref._insides import bytecode, stack
-from pyqref._kernels import registry
 from pyqref.fx import interception
 from pyqref.fx.errors import TraceError
 from pyqref.nn import functional as F
@@ -120,20 +119,6 @@ def test_methods_are_traced_where_code_cannot_be_exchanged(
     assert fx.symbolic_trace(lambda x: x.relu())(pyqref.ones(1)).tolist() == [1.0]
     with pytest.raises((TypeError, TraceError)):
         fx.symbolic_trace(F.relu)
-
-
-def test_products_have_the_same_bits_without_the_loop_of_numpy(
-    compiled_windows: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected = trained()
-    monkeypatch.setattr(compiled_windows, "has_products", lambda: False)
-    assert expected == trained()
-
-
-@pytest.fixture
-def compiled_windows() -> Any:
-    kernel = registry.twin("windows")
-    return pytest.skip("nothing was compiled") if kernel is None else kernel
 
 
 @pytest.fixture

@@ -216,7 +216,7 @@ def test_all_problems_are_listed_at_once() -> None:
         ("(the model)", "Unknown"),
     } == set(found)
     assert "backward hooks" in found["hooked", "Linear"]
-    assert "calls torch.fft.fft, which is not here (" in found["(the model)", "Unknown"]
+    assert "calls torch.fft.fft, which pyqref does not have (" in found["(the model)", "Unknown"]
     assert all(path in str(caught.value) for path, _ in found)
 
 

@@ -151,16 +151,7 @@ def exercise() -> None:
         on_image = rng.standard_normal((2, size, 5, 4)).astype(np.float32)
         for kernel, stride in ((3, 2), (1, 2), (2, 1), (1, 1)):
             windows = Windows.make((kernel,) * 2, (stride,) * 2, (kernel // 2,) * 2, (1, 1))
-            _kernels.fold_rows(_kernels.unfold_rows(on_image, windows), windows, (5, 4))
             count = windows.output_size((5, 4))
-            filters = np.ones((size, kernel * kernel * size), np.float32)
-            product = _kernels.multiply_windows(on_image, windows, filters, 1, 1)
-            if product is not None:
-                _kernels.gradients_of_products(
-                    product, windows, filters, on_image, on_image.shape, 1, 1
-                )
-            bias = np.ones(size, np.float32)
-            _kernels.multiply_columns(on_image, windows, filters, bias, 7, max(size // 2, 1), 1)
             _, winner = _kernels.largest(on_image, windows, count)
             grad = np.ones(winner.shape, np.float32)
             _kernels.gradient_of_largest(grad, winner, windows, (5, 4))

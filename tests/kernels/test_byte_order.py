@@ -65,9 +65,6 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "moments": (_kernels.moments_of_channels, (LINES,)),
     "scale": (_kernels.scale_channels, (LINES, FIVE, FIVE + 1)),
     "sums": (_kernels.sums_of_channels, (LINES, LINES + 1, FIVE)),
-    "channels last": (_kernels.channels_last, (IMAGE,)),
-    "channels first": (_kernels.channels_first, (IMAGE,)),
-    "unfold": (lambda x: _kernels.unfold_rows(x, WINDOWS), (IMAGE,)),
     "largest": (lambda x: _kernels.largest(x, WINDOWS, (6, 5)), (IMAGE,)),
     "dynamic": (
         lambda x, bias: _kernels.linear_dynamic(x, LINEAR, 0, np.float64(0.1), bias, "fbgemm"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from kernels.compare import assert_same_bits
-from kernels.test_window_rows import numbers
+from kernels.test_largest import numbers
 
 from pyqref import _kernels
 from pyqref.numerics import float_convolution as reference

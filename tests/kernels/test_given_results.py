@@ -40,12 +40,6 @@ FINISH = requantization("fbgemm", 0.1, 0.1, 1.0, 3, np.ones(20, np.float32))
 CONV = _kernels.pack_conv2d(RNG.integers(-9, 9, (20, 20, 3, 3)).astype(np.int8))
 
 
-def multiply_windows() -> None:
-    product = _kernels.multiply_windows(PIXELS, WINDOWS, reals(4, 27), 1, 1)
-    assert product is not None
-    _kernels.gradients_of_products(product, WINDOWS, reals(4, 27), PIXELS, PIXELS.shape, 1, 1)
-
-
 def recur(kind: str, gates: int) -> None:
     of_input, of_hidden = (
         _kernels.Projection(
@@ -217,7 +211,7 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
     "convolution gradient": (
         "windows",
         lambda: _kernels.convolution_gradient(PIXELS, reals(3, 2, 3, 3), None, WINDOWS, 1, (6, 5)),
-        {"turn_filters": (1,), "convolve": (3,)},
+        {"transpose_filters": (1,), "convolve": (3,)},
     ),
     "convolution gradient of filters": (
         "windows",
@@ -239,13 +233,6 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
         lambda: _kernels.depthwise_weight_gradient(PIXELS, PIXELS, WINDOWS),
         {"depthwise_weight_gradient": (2,)},
     ),
-    "transpose": ("windows", lambda: _kernels.channels_last(PIXELS), {"transpose": (1,)}),
-    "unfold": ("windows", lambda: _kernels.unfold_rows(PIXELS, WINDOWS), {"unfold_rows": (1,)}),
-    "fold": (
-        "windows",
-        lambda: _kernels.fold_rows(reals(2, 6, 5, 3, 3, 3), WINDOWS, (6, 5)),
-        {"fold_rows": (1,)},
-    ),
     "largest": (
         "windows",
         lambda: _kernels.largest(PIXELS, WINDOWS, (6, 5)),
@@ -255,16 +242,6 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
         "windows",
         lambda: _kernels.gradient_of_largest(PIXELS, (PIXELS > 0).view(np.uint8), WINDOWS, (6, 5)),
         {"gradient_of_largest": (2,)},
-    ),
-    "products": (
-        "windows",
-        multiply_windows,
-        {"multiply_windows": (2,), "gradients_of_products": (2, 4)},
-    ),
-    "columns": (
-        "windows",
-        lambda: _kernels.multiply_columns(PIXELS, WINDOWS, reals(4, 27), reals(4), 8, 2, 1),
-        {"multiply_columns": (3,)},
     ),
     "lstm step": (
         "recurrent",
@@ -375,6 +352,5 @@ def refuse_all(run: Any, arguments: tuple[Any, ...], place: int, right: np.ndarr
 
 def takes(run: Any, place: int, reason: str) -> bool:
     """What is no fault: as many bins as there are counts, and images of any size."""
-    of_any_size = run.__name__ in ("fold_rows", "gradient_of_largest")
-    of_any_size = of_any_size or (run.__name__ == "gradients_of_products" and place == 2)
+    of_any_size = run.__name__ == "gradient_of_largest"
     return of_any_size and reason in ("too small", "too large")

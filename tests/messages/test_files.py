@@ -131,7 +131,7 @@ def test_modules_of_torch_that_cannot_be_taken_over() -> None:
     take(layer)
 
     hook = layer.register_forward_pre_hook(torch.fft.fft)
-    with says("which is not here; remove it"):
+    with says("which pyqref does not have; remove it"):
         take(layer)
     hook.remove()
     take(layer)

@@ -205,7 +205,7 @@ def test_downloads(tmp_path: Any) -> None:
 def test_profilers(tmp_path: Any) -> None:
     """One at a time; looked at afterwards; traces and what is measured."""
     with profiler.profile() as running:
-        with says("leave its with, or call its stop(), before"):
+        with says("leave its with block, or call its stop(), first"):
             profiler.profile().start()
         running.stop()
         with old.profile() as measured:

@@ -42,8 +42,8 @@ def rebuilt(*args: Any) -> Reduce:
     [
         ("storage", "has no storage, but 'storage'"),
         (("module", Global("torch.Size"), "0", "cpu", 4), "has no storage"),
-        (("storage", Global("torch.Size"), "0", "cpu", 4), "which no tensor here holds"),
-        (("storage", 3, "0", "cpu", 4), "which no tensor here holds"),
+        (("storage", Global("torch.Size"), "0", "cpu", 4), "which no tensor of pyqref can hold"),
+        (("storage", 3, "0", "cpu", 4), "which no tensor of pyqref can hold"),
         (("storage", Global("torch.FloatStorage"), 0, "cpu", 4), "the key 0"),
         (("storage", Global("torch.FloatStorage"), "0", "cpu", -4), "size -4"),
         (("storage", Global("torch.FloatStorage"), "0", "cpu", 2**61), "more than the file"),

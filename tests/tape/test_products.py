@@ -136,20 +136,22 @@ def test_without_a_way_to_hold_threads_back_it_is_one_product(monkeypatch):
 
 
 @pytest.mark.parametrize("shape", [(6, 9, 15, 14), (3, 17, 40, 41), (40, 64, 9, 8)])
-def test_convolutions_by_blocks_of_images_are_those_of_all(shape, monkeypatch):
+@pytest.mark.parametrize(("taps", "groups", "dtype"), [(1, 1, "f4"), (3, 1, "f8"), (3, 2, "f8")])
+def test_convolutions_by_blocks_of_images_are_those_of_all(shape, taps, groups, dtype, monkeypatch):
     """Small integers, so that sums are exact, and the same for any number of threads."""
     rng = np.random.default_rng(5)
-    x = rng.integers(-4, 5, shape).astype(np.float32)
-    weight = rng.integers(-4, 5, (16, shape[1], 3, 3)).astype(np.float32)
-    grad = rng.integers(-4, 5, (shape[0], 16, (shape[2] + 1) // 2, (shape[3] + 1) // 2))
+    batch, channels, *size = shape[0], shape[1] // groups, *shape[2:]
+    x = rng.integers(-4, 5, (batch, channels * groups, *size)).astype(dtype)
+    weight = rng.integers(-4, 5, (16, channels, taps, taps)).astype(dtype)
+    grad = rng.integers(-4, 5, (batch, 16, *size)).astype(dtype)
     results = []
-    for n_threads, block in ((1, 1 << 17), (2, 1 << 17), (1, 1 << 40)):
+    for n_threads, places in ((1, 256), (2, 256), (1, 1 << 40)):
         monkeypatch.setattr(threads, "limit", n_threads)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("pyqref.tape.convolution._BLOCK", block)
+            patch.setattr("pyqref.tape.convolution._PLACES", places)
             inputs = [pyqref.from_numpy(each.copy()).requires_grad_() for each in (x, weight)]
-            y = pyqref.nn.functional.conv2d(*inputs, stride=2, padding=1)
-            y.backward(pyqref.from_numpy(grad.astype(np.float32)))
+            y = pyqref.nn.functional.conv2d(*inputs, padding=taps // 2, groups=groups)
+            y.backward(pyqref.from_numpy(grad))
         results.append([y.detach().numpy(), *(each.grad.numpy() for each in inputs)])
     for each in results[1:]:
         for expected, actual in zip(results[0], each, strict=True):

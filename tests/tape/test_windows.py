@@ -1,4 +1,4 @@
-"""Windows as columns and as rows."""
+"""Windows as columns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import pyqref
-from pyqref.numerics.windows import fold_rows, unfold_rows
 from pyqref.tape.windows import Windows, fold, unfold
 
 CASES = [
@@ -20,16 +19,23 @@ CASES = [
 
 
 @pytest.mark.parametrize(("size", "windows"), CASES)
-def test_rows_are_columns_transposed(size: tuple[int, ...], windows: Windows) -> None:
-    """Both ways of laying windows out hold the same elements, and fold back to the same sums."""
-    x = np.random.default_rng(0).integers(-9, 9, (2, 3, *size)).astype(np.float32)
-    columns, rows = unfold(x, windows), unfold_rows(x, windows)
-    spatial = len(size)
-    # (C, *kernel, N, *out) and (N, *out, *kernel, C)
-    order = (*range(1 + spatial, 2 + 2 * spatial), *range(1, 1 + spatial), 0)
-    assert np.array_equal(columns.transpose(order), rows)
-    expected = fold(columns, windows, size)
-    assert np.array_equal(expected, fold_rows(rows, windows, size))
+def test_columns_are_windows_and_fold_is_the_adjoint(
+    size: tuple[int, ...], windows: Windows
+) -> None:
+    """Each column holds what its window meets; ``<unfold(x), y> = <x, fold(y)>``, in integers."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(-9, 9, (2, 3, *size)).astype(np.float64)
+    padded = np.pad(x, ((0, 0), (0, 0), *windows.padding))
+    columns, count = unfold(x, windows), windows.output_size(size)
+    for at in np.ndindex(count):
+        window = tuple(
+            slice(i * s, i * s + d * (k - 1) + 1, d)
+            for i, k, s, d in zip(at, windows.kernel, windows.stride, windows.dilation, strict=True)
+        )
+        expected = padded[(slice(None), slice(None), *window)]
+        assert np.array_equal(expected, np.moveaxis(columns[(..., *at)], -1, 0))
+    y = rng.integers(-9, 9, columns.shape).astype(np.float64)
+    assert (columns * y).sum() == (x * fold(y, windows, size)).sum()
 
 
 @pytest.mark.parametrize("kernel", [1, 2, 3, 4])
@@ -42,11 +48,10 @@ def test_taps_that_are_left_out_meet_padding_only(kernel: int, stride: int, dila
         if every.output_size((length,))[0] < 1:
             continue
         windows, (taps,) = every.within((length,))
-        rows = unfold_rows(_counted(length), every)
-        rest = np.delete(rows, np.r_[taps], axis=2)
-        assert not rest.any()
-        assert windows.kernel == rows[:, :, taps].shape[2:3]
-        assert np.array_equal(rows[:, :, taps], unfold_rows(_counted(length), windows))
+        columns = unfold(_counted(length), every)
+        assert not np.delete(columns, np.r_[taps], axis=1).any()
+        assert windows.kernel == columns[:, taps].shape[1:2]
+        assert np.array_equal(columns[:, taps], unfold(_counted(length), windows))
 
 
 def _counted(length: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.stdint cimport int8_t, int32_t, uint8_t
 from pyqref._kernels._parallel cimport is_ending, parallel_for, useful_threads
 from pyqref._kernels.cache cimport next_line, scratch_of_all, scratch_step
-from pyqref._kernels.product.kernel cimport Epilogue, bytes_of_result
+from pyqref._kernels.product.description cimport Epilogue, bytes_of_result
 from pyqref._kernels.qconv.depthwise_in_place cimport (
     compute_in_place, find_inner, measure_padding, suits_in_place,
 )

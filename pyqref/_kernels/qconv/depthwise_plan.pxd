@@ -1,7 +1,7 @@
 # Depthwise convolution: what is computed together, and in which order.
 
 from libc.stdint cimport int8_t, int32_t, uint8_t
-from pyqref._kernels.product.kernel cimport Epilogue
+from pyqref._kernels.product.description cimport Epilogue
 from pyqref._kernels.qconv.im2col cimport Image
 from pyqref._kernels.qconv.line_buffer cimport Factors, Finish, Lines
 

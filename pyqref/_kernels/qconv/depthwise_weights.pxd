@@ -3,7 +3,8 @@
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels.cache cimport LINE
-from pyqref._kernels.product.kernel cimport PANEL_COLUMNS, Columns, load_columns
+from pyqref._kernels.product.description cimport PANEL_COLUMNS, Columns
+from pyqref._kernels.product.kernel cimport load_columns
 from pyqref._kernels.qconv.depthwise_plan cimport (
     NO_TAP, PREPARING, WIDTH_PANELS, Depthwise, DepthwiseVectors, Share, Stream, Work,
     depthwise_vectors,

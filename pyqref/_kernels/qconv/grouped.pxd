@@ -9,7 +9,8 @@ from libc.stdint cimport int8_t, int32_t, uint8_t
 from libc.string cimport memcpy
 from pyqref._kernels._parallel cimport is_ending, parallel_for, useful_threads
 from pyqref._kernels.cache cimport next_line, scratch_of_all, scratch_step
-from pyqref._kernels.product.kernel cimport WORK_PER_THREAD, Columns, Epilogue, load_columns
+from pyqref._kernels.product.description cimport WORK_PER_THREAD, Columns, Epilogue
+from pyqref._kernels.product.kernel cimport load_columns
 from pyqref._kernels.qconv.depthwise_plan cimport (
     LINES_BYTES, LONGEST_TASK, TASKS_A_THREAD, WIDTH_VECTORS,
 )

@@ -6,10 +6,11 @@ from libc.stdint cimport int8_t, uint8_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport is_ending, parallel_for, useful_threads
 from pyqref._kernels.cache cimport LINE, next_line, scratch_of_all, scratch_step
-from pyqref._kernels.product.kernel cimport (
-    ADDED, SCRATCH_BYTES, WORK_PER_THREAD, Epilogue, Product, bytes_of_result, multiply,
-    multiply_task, plan_product, suits_tiles, work_of,
+from pyqref._kernels.product.description cimport (
+    ADDED, SCRATCH_BYTES, WORK_PER_THREAD, Epilogue, Product, bytes_of_result,
 )
+from pyqref._kernels.product.kernel cimport multiply, multiply_task, plan_product
+from pyqref._kernels.product.plan cimport suits_tiles, work_of
 from pyqref._kernels.qconv.im2col cimport (
     Image, Segments, cut_lines, end_of, is_matrix, windows_copied,
 )

@@ -2,7 +2,9 @@
 
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy, memset
-from pyqref._kernels.product.kernel cimport COPIED_TOO_MUCH, GROUP_ROWS, Bytes, Layout, place_of_row
+from pyqref._kernels.product.description cimport (
+    COPIED_TOO_MUCH, GROUP_ROWS, Bytes, Layout, place_of_row,
+)
 
 cdef enum:
     MOST_LINES = 64                 # under a window, whose places are known at a time

@@ -4,7 +4,9 @@
 
 from libc.stdint cimport int8_t, uint8_t
 from libc.string cimport memset
-from pyqref._kernels.product.kernel cimport PANEL_COLUMNS, Bytes, Epilogue, Layout, place_of_row
+from pyqref._kernels.product.description cimport (
+    PANEL_COLUMNS, Bytes, Epilogue, Layout, place_of_row,
+)
 from pyqref._kernels.qconv.im2col cimport (
     MOST_LINES, Image, Position, Segments, advance, copy_segment, cut_lines, find_lines, locate,
     reach,

@@ -5,7 +5,8 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memset
 from pyqref._kernels._outputs cimport OF_BYTES, OF_INT32, require_output
-from pyqref._kernels.product.kernel cimport bytes_of_result, fill_epilogue
+from pyqref._kernels.product.description cimport bytes_of_result
+from pyqref._kernels.product.kernel cimport fill_epilogue
 from pyqref._kernels.qconv.blocking cimport COPY_BYTES, run_in_blocks
 from pyqref._kernels.qconv.layers cimport (
     TILES_BYTES, Layer, read_layer, require_no_gaps, run_layer, take_addend,

@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
-from pyqref._kernels.product.kernel cimport (
+from pyqref._kernels.product.description cimport (
     ADDED, BYTES, Addend, Epilogue, bytes_of_result, prefetch_bytes,
 )
 from pyqref._kernels.qconv.depthwise cimport depthwise

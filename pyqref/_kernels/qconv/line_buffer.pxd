@@ -10,7 +10,7 @@
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels.cache cimport whole_lines
-from pyqref._kernels.product.kernel cimport COPIED_TOO_MUCH, Epilogue
+from pyqref._kernels.product.description cimport COPIED_TOO_MUCH, Epilogue
 from pyqref._kernels.qconv.im2col cimport Image, Position, is_in, reach
 from pyqref._kernels.simd.primitives cimport *
 

@@ -37,7 +37,7 @@ ALWAYS_INLINE const int8_t *add_products(i32v *sum, const quads_v *quads, const 
     return weights + 4 * VECTOR_BYTES;
 }
 
-/* eq-requantize-bias, clamped from above, as `scaled` of epilogue.pxi; then eq-requantize. */
+/* eq-requantize-bias, clamped from above, as `scaled` of epilogue.pxd; then eq-requantize. */
 ALWAYS_INLINE void store_sums(const Finish *f, const Factors *by, const i32v *sum, uint8_t *out) {
     const f32v bias_multiplier = set_f32(f->bias_multiplier), high = set_f32(f->high);
     uint8_t stored[VECTOR_BYTES];

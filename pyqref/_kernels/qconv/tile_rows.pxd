@@ -5,10 +5,10 @@
 
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset
-from pyqref._kernels.product.kernel cimport (
+from pyqref._kernels.product.description cimport (
     BLOCK_ROWS_OF_TILES, DEEPEST_TILES, HEIGHT, SCRATCH_BYTES, TILE_DEPTH, Product, Span, Spans,
-    scratch_for_spans, suits_tiles,
 )
+from pyqref._kernels.product.plan cimport scratch_for_spans, suits_tiles
 from pyqref._kernels.qconv.im2col cimport Image, Position, is_matrix, locate
 from pyqref._kernels.qconv.line_buffer cimport line_under
 

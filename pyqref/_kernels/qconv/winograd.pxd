@@ -5,9 +5,10 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memset
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.cache cimport LINE, next_line
-from pyqref._kernels.product.kernel cimport (
-    PANEL_COLUMNS, WORK_PER_THREAD, Bytes, Columns, Epilogue, Tile, finish_tile, load_columns,
+from pyqref._kernels.product.description cimport (
+    PANEL_COLUMNS, WORK_PER_THREAD, Bytes, Columns, Epilogue, Tile,
 )
+from pyqref._kernels.product.kernel cimport finish_tile, load_columns
 from pyqref._kernels.qconv.groups cimport each_group
 from pyqref._kernels.qconv.im2col cimport Image, Position, is_in, place_of_result
 from pyqref._kernels.qconv.winograd_plan cimport (

@@ -4,7 +4,7 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 from pyqref._kernels.cache cimport LINE
-from pyqref._kernels.product.kernel cimport HAS_TILES, PANEL_COLUMNS, Epilogue, bytes_of_result
+from pyqref._kernels.product.description cimport HAS_TILES, PANEL_COLUMNS, Epilogue, bytes_of_result
 from pyqref._kernels.qconv.im2col cimport Image
 from pyqref._kernels.simd.primitives cimport *
 

@@ -1,4 +1,4 @@
-"""How the kernels of products finish their sums: see ``product/epilogue.pxi``."""
+"""How the kernels of products finish their sums: see ``product/epilogue.pxd``."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 from libc.stdint cimport int32_t, uint8_t
-from pyqref._kernels.product.kernel cimport Epilogue, Product
+from pyqref._kernels.product.description cimport Epilogue, Product
 
 
 # A matrix (rows, depth) of real numbers that become bytes, and the ranges of its chunks. Rows come

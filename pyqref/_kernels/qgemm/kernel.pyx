@@ -10,10 +10,10 @@ from pyqref._kernels._outputs cimport OF_BYTES, OF_FLOAT32, OF_INT32, output_for
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.observe.dynamic_qparams cimport choose_qparams
 from pyqref._kernels.observe.range cimport join_ranges, range_of
-from pyqref._kernels.product.kernel cimport (
-    BYTES, SUMS, TILE_DEPTH, Epilogue, Layout, Product, fill_product, multiply, place_of_row,
-    store_into,
+from pyqref._kernels.product.description cimport (
+    BYTES, SUMS, TILE_DEPTH, Epilogue, Layout, Product, place_of_row,
 )
+from pyqref._kernels.product.kernel cimport fill_product, multiply, store_into
 from pyqref._kernels.quantize.to_bytes cimport quantize_bytes
 from pyqref._kernels.simd.primitives cimport *
 

@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 from pyqref._kernels._outputs cimport OF_FLOAT32, require_output
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.product.float_tile cimport packed_size
-from pyqref._kernels.product.kernel cimport data_or_null
+from pyqref._kernels.product.description cimport data_or_null
 from pyqref._kernels.qgemm.kernel cimport Dynamic, choose_grid, fill_dynamic, take_arrays, use_grid
 from pyqref._kernels.recurrent.layers cimport (
     Rows, choose_rows, count_of, multiply_rows, require_buffers,

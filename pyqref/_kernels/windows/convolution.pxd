@@ -7,7 +7,7 @@ from pyqref._kernels.windows.convolution_boxes cimport (
     POSITIONS, POSITION_VECTORS, TERMS, Axis, Box, Convolution, Place, Terms, add_tiles, copy_box,
     lay_tiles,
 )
-from pyqref._kernels.windows.unfolding cimport copy_floats
+from pyqref._kernels.windows.gathering cimport copy_floats
 
 
 cdef inline void put_sums(

@@ -9,7 +9,12 @@ from pyqref._kernels.simd.primitives cimport SIMD_LANES
 from pyqref._kernels.windows.convolution cimport scratch_of
 from pyqref._kernels.windows.convolution_boxes cimport POSITIONS, Box, Convolution, copy_box
 from pyqref._kernels.windows.gathering cimport gather
-from pyqref._kernels.windows.unfolding cimport transpose_f32
+
+cdef extern from "simd/transpose.h":
+    void transpose_f32(
+        float* target, Py_ssize_t target_row, const float* source, Py_ssize_t source_row,
+        Py_ssize_t rows, Py_ssize_t columns,
+    ) nogil
 
 cdef extern from "windows/convolution.h":
     ctypedef struct Run:

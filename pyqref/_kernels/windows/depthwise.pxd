@@ -7,8 +7,11 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.string cimport memset
 from pyqref._kernels._parallel cimport Task, is_ending, parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport SIMD_LANES
+from pyqref._kernels.windows.gathering cimport PRODUCTS_PER_THREAD
 from pyqref._kernels.windows.largest cimport LONG_LINE
-from pyqref._kernels.windows.unfolding cimport PRODUCTS_PER_THREAD, SCRATCH
+
+cdef enum:
+    SCRATCH = 1 << 18           # floats of the lines of an image that scratch holds
 
 cdef extern from "windows/depthwise.h":
     enum:

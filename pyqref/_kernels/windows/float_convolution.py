@@ -102,7 +102,7 @@ def convolution_gradient(
         ]
         kernel.convolve(
             _volume(grad),
-            _turned(kernel, weight, order, groups),
+            _transposed(kernel, weight, order, groups),
             bias,
             _volume(out),
             _axes(axes),
@@ -135,7 +135,7 @@ def _taps_apart(
 ) -> None:
     """Windows that lie beside each other: taps are outputs of windows of one place."""
     taps, channels = math.prod(windows.kernel), weight.shape[1]
-    filters = _turned(kernel, weight.reshape(len(weight), channels * taps), [0], groups)
+    filters = _transposed(kernel, weight.reshape(len(weight), channels * taps), [0], groups)
     axes = [
         (count, 1, 1, 1, 0, 0, step, count * step)
         for count, step in zip(grad.shape[2:], windows.stride, strict=True)
@@ -152,11 +152,13 @@ def _taps_apart(
     )
 
 
-def _turned(kernel: ModuleType, weight: FloatArray, order: Any, groups: int) -> FloatArray:
+def _transposed(kernel: ModuleType, weight: FloatArray, order: Any, groups: int) -> FloatArray:
     """Filters ``(outputs, inputs, taps)`` of those that lead from outputs to inputs."""
     outputs, inputs = len(weight) // groups, weight.shape[1]
     out = np.empty((groups * inputs, outputs, len(order)), _FLOAT32)
-    kernel.turn_filters(weight.reshape(len(weight), inputs, -1), out, order, groups, threads.limit)
+    kernel.transpose_filters(
+        weight.reshape(len(weight), inputs, -1), out, order, groups, threads.limit
+    )
     return out
 
 

@@ -10,7 +10,7 @@ from pyqref.numerics import float_depthwise as reference
 from pyqref.numerics.types import FloatArray
 from pyqref.numerics.windows import Windows
 
-from .rows import geometry_of
+from .geometry import geometry_of
 
 __all__ = ["depthwise", "depthwise_gradient", "depthwise_weight_gradient"]
 

@@ -1,7 +1,18 @@
 # Numbers that lie apart, side by side, with zeros beside them.
 
+from libc.stdint cimport uint8_t
 from libc.string cimport memset
-from pyqref._kernels.windows.unfolding cimport copy_floats
+
+cdef extern from "simd/copy.h":
+    void copy_bytes(uint8_t* target, const uint8_t* source, Py_ssize_t n) nogil
+
+cdef enum:
+    WORK_PER_THREAD = 1 << 16       # elements that are worth a thread
+    PRODUCTS_PER_THREAD = 1 << 20   # multiplications that are
+
+
+cdef inline void copy_floats(float* target, const float* source, Py_ssize_t n) noexcept nogil:
+    copy_bytes(<uint8_t*> target, <const uint8_t*> source, n * sizeof(float))
 
 
 cdef inline void gather(

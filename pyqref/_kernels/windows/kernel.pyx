@@ -1,10 +1,10 @@
-"""Windows as rows."""
+"""Convolutions of floats, and the largest of windows."""
 
 cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.string cimport memset
-from pyqref._kernels._outputs cimport OF_FLOAT32, OF_UINT8, require_output, require_rows
-from pyqref._kernels._parallel cimport Task, is_ending, parallel_for, useful_threads
+from pyqref._kernels._outputs cimport OF_FLOAT32, OF_UINT8, require_output
+from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.windows.convolution cimport convolution_task
 from pyqref._kernels.windows.convolution_boxes cimport (
     BOX, OUTPUT_ROWS, POSITIONS, SUMS, Convolution, Place, choose_boxes, fill_axes, fill_offsets,
@@ -16,54 +16,11 @@ from pyqref._kernels.windows.convolution_weights cimport (
 from pyqref._kernels.windows.depthwise cimport (
     Depthwise, depthwise_gradient_task, depthwise_task, depthwise_weight_task, run_depthwise,
 )
-from pyqref._kernels.windows.gathering cimport gather, places_before, zero_floats
+from pyqref._kernels.windows.gathering cimport PRODUCTS_PER_THREAD, WORK_PER_THREAD
 from pyqref._kernels.windows.largest cimport Maxima, gradient_task, largest_task, run_maxima
-from pyqref._kernels.windows.turned cimport TURNED, Turned, turn_task
-from pyqref._kernels.windows.unfolding cimport (
-    BLOCK, PRODUCTS_PER_THREAD, WORK_PER_THREAD, Matrices, Windows, fold_task, lay_out,
-    require_images, run_windows, transpose_task, unfold_task,
+from pyqref._kernels.windows.transposed_filters cimport (
+    OUTPUTS_AT_A_TIME, TransposedFilters, transpose_filters_task,
 )
-
-# Products by NumPy's own loop, which is found when the module is loaded: first with rows, then with
-# columns.
-include "products.pxi"
-include "columns.pxi"
-
-
-def transpose(cnp.ndarray x, cnp.ndarray out, int n_threads):
-    """``out[i] = x[i].T`` for float32 ``x (matrices, rows, columns)``, contiguous."""
-    cdef Matrices m
-    cdef cnp.npy_intp[3] sizes = [
-        cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 2), cnp.PyArray_DIM(x, 1)
-    ]
-    require_output("out", out, OF_FLOAT32, 3, sizes)
-    m.x, m.out = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(out)
-    m.rows, m.columns = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2)
-    m.blocks = (m.rows + BLOCK - 1) // BLOCK
-    n_threads = useful_threads(<double> cnp.PyArray_SIZE(x), WORK_PER_THREAD, n_threads)
-    with nogil:
-        parallel_for(transpose_task, &m, cnp.PyArray_DIM(x, 0) * m.blocks, n_threads)
-
-
-def unfold_rows(cnp.ndarray images, cnp.ndarray rows, tuple geometry, int n_threads):
-    """Fill ``rows (batch, *out, *kernel, channels)`` from ``images (batch, channels, *size)``.
-
-    Both are float32, contiguous and not empty, with two spatial axes. ``geometry``: strides,
-    dilations and how much is padded before, each along height and width.
-    """
-    cdef cnp.npy_intp[6] sizes
-    cdef int axis
-    for axis in range(1, 5):
-        sizes[axis] = cnp.PyArray_DIM(rows, axis) if axis < cnp.PyArray_NDIM(rows) else 1
-    sizes[0], sizes[5] = cnp.PyArray_DIM(images, 0), cnp.PyArray_DIM(images, 1)
-    require_output("rows", rows, OF_FLOAT32, 6, sizes)
-    run_windows(images, rows, geometry, False, n_threads)
-
-
-def fold_rows(cnp.ndarray rows, cnp.ndarray images, tuple geometry, int n_threads):
-    """The adjoint: fill ``images`` with the sums of what ``rows`` has of each pixel."""
-    require_images("images", images, cnp.PyArray_DIM(rows, 0), cnp.PyArray_DIM(rows, 5))
-    run_windows(images, rows, geometry, True, n_threads)
 
 
 def largest(
@@ -104,8 +61,8 @@ def depthwise(
     """Fill ``out (batch, channels, height, width)`` from ``x`` and ``weight (channels, taps)``.
 
     All are float32, contiguous and not empty; ``bias`` has one number a channel, or is None.
-    ``sizes``: height and width of x, of ``out`` and of the kernel; ``geometry`` as for
-    :func:`unfold_rows`.
+    ``sizes``: height and width of x, of ``out`` and of the kernel; ``geometry``: strides,
+    dilations and how much is padded before, each along height and width.
     """
     cdef Depthwise d
     cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1), sizes[2], sizes[3]]
@@ -215,12 +172,12 @@ def convolve(
         free(p.scratch)
 
 
-def turn_filters(cnp.ndarray weight, cnp.ndarray out, order, Py_ssize_t groups, int n_threads):
+def transpose_filters(cnp.ndarray weight, cnp.ndarray out, order, Py_ssize_t groups, int n_threads):
     """Fill ``out (outputs, inputs, taps)`` from ``weight (inputs, outputs, all taps)``, by groups.
 
     Both are float32, contiguous and not empty; ``order`` says which taps, in which order.
     """
-    cdef Turned t
+    cdef TransposedFilters t
     cdef cnp.npy_intp[3] shape
     cdef Py_ssize_t k
     t.inputs, t.outputs = cnp.PyArray_DIM(weight, 0) // groups, cnp.PyArray_DIM(weight, 1)
@@ -228,7 +185,7 @@ def turn_filters(cnp.ndarray weight, cnp.ndarray out, order, Py_ssize_t groups, 
     shape[0], shape[1], shape[2] = groups * t.outputs, t.inputs, t.taps
     require_output("out", out, OF_FLOAT32, 3, shape)
     t.weight, t.out = <const float*> cnp.PyArray_DATA(weight), <float*> cnp.PyArray_DATA(out)
-    t.blocks = (t.outputs + TURNED - 1) // TURNED
+    t.blocks = (t.outputs + OUTPUTS_AT_A_TIME - 1) // OUTPUTS_AT_A_TIME
     t.order = <Py_ssize_t*> malloc(t.taps * sizeof(Py_ssize_t))
     if t.order == NULL:
         raise MemoryError()
@@ -236,7 +193,7 @@ def turn_filters(cnp.ndarray weight, cnp.ndarray out, order, Py_ssize_t groups, 
         t.order[k] = order[k]
     n_threads = useful_threads(<double> cnp.PyArray_SIZE(out), WORK_PER_THREAD, n_threads)
     with nogil:
-        parallel_for(turn_task, &t, groups * t.blocks, n_threads)
+        parallel_for(transpose_filters_task, &t, groups * t.blocks, n_threads)
         free(t.order)
 
 

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport INFINITY
 from libc.stdint cimport uint8_t, uint32_t
 from pyqref._kernels._parallel cimport Task, is_ending, parallel_for, useful_threads
-from pyqref._kernels.windows.unfolding cimport WORK_PER_THREAD
+from pyqref._kernels.windows.gathering cimport WORK_PER_THREAD
 
 cdef enum:
     LONG_LINE = 1 << 12         # numbers under the windows of a line, for which it asks is_ending

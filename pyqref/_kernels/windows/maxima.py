@@ -12,7 +12,7 @@ from pyqref.numerics import windows as reference
 from pyqref.numerics.types import FloatArray, IntArray
 from pyqref.numerics.windows import Windows
 
-from .rows import geometry_of
+from .geometry import geometry_of
 
 __all__ = ["gradient_of_largest", "largest"]
 

@@ -108,7 +108,7 @@ def fused(draft: Draft) -> None:
         ends = moving_range(draft, before, batch, constant, "eq-fused-average")
     else:
         ends = Operand("x_min", before[0]), Operand("x_max", before[1])
-        draft.notes.append("the observer is off: the range is the one of before")
+        draft.notes.append("the observer is off: the range is the one from before")
     steps.section = "scale and zero point"
     scale, zero_point = _chosen(draft, *ends)
     steps.section = "quantized and back"

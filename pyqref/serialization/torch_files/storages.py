@@ -51,7 +51,7 @@ def element_of(name: str, where: str) -> Element:
     found = ELEMENTS.get(name)
     if found is None:
         raise FileError(
-            f"{where}: has elements of {name}, which no tensor here holds; where torch is "
+            f"{where}: has elements of {name}, which no tensor of pyqref can hold; where torch is "
             "installed, convert the tensor and save it again"
         )
     return found

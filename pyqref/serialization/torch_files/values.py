@@ -119,7 +119,9 @@ class Builder:
         if value.text in CONSTANTS:
             return CONSTANTS[value.text]
         if value.text in FOREIGN:
-            self.notes.append(f"{where} is {value.text}, which is not here: it becomes a string")
+            self.notes.append(
+                f"{where} is {value.text}, which pyqref does not have: it becomes a string"
+            )
             return value.text
         return self.refuse(where, f"is {value.text} itself, not a value of it")
 

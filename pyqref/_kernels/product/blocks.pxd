@@ -1,37 +1,28 @@
-# Rows times panels of packed weights, in blocks: included by kernel.pyx.
+# Rows times panels of packed weights, in blocks.
 #
 # The rows come from a function that makes them: the product does not know whether they are
 # rows of a matrix or the windows of an image.
 
-cdef inline int32_t sum_of(
-    const uint8_t* row, const Layout* layout, Py_ssize_t depth
-) noexcept nogil:
-    cdef int32_t total = 0
-    cdef Py_ssize_t slice, i
-    for slice in range(layout.slices):
-        for i in range(min(layout.slice_depth, depth - slice * layout.slice_depth)):
-            total += row[i]
-        row += layout.slice_step
-    return total
+from libc.stdint cimport int8_t, int32_t, uint8_t
+from libc.string cimport memset
+from pyqref._kernels._parallel cimport is_ending
+from pyqref._kernels.cache cimport LINE, next_line, scratch_step
+from pyqref._kernels.product.description cimport (
+    HAS_FEW_LARGE, LARGE_ONES, LONG_PANEL, MOST_TILE_ROWS, NARROW_TILE_ROWS, PANEL_COLUMNS,
+    READ_AHEAD, SAMPLED_ROWS, STREAM_AHEAD, SUMS, Columns, Epilogue, Product, Tile,
+)
+from pyqref._kernels.product.epilogue cimport finish_tile, load_columns
+from pyqref._kernels.product.given_rows cimport take_rows
+from pyqref._kernels.product.plan cimport first_row_of
+from pyqref._kernels.product.tiles cimport multiply_in_tiles
+from pyqref._kernels.simd.primitives cimport *
+
+cdef extern from "product/tile.h":
+    int vectors_of_tile(int rows, Py_ssize_t left, bint is_only) nogil
+    void multiply_alike(int rows, int vectors, Tile* tile) nogil
 
 
-cdef void take_rows(
-    Product* p, Py_ssize_t first_row, Py_ssize_t count, uint8_t* scratch, const uint8_t** rows,
-    int32_t* row_sums,
-) noexcept nogil:
-    """Get rows, and what each sums to where weights have zero points."""
-    cdef GiveRows give_rows = p.give_rows if p.copies else p.give_rows_in_place
-    cdef Py_ssize_t r
-    give_rows(p.source, first_row, count, scratch, &p.layout, rows)
-    if p.epilogue.weight_zero_points == NULL:
-        memset(row_sums, 0, count * sizeof(int32_t))
-        return
-    for r in range(count):
-        row_sums[r] = sum_of(rows[r], &p.layout, 4 * p.quads)
-        row_sums[r] -= INPUT_SHIFT * <int32_t> p.epilogue.depth
-
-
-cdef bint are_few_large(
+cdef inline bint are_few_large(
     const Product* p, Py_ssize_t count, const uint8_t** rows
 ) noexcept nogil:
     """Whether at most one in ``LARGE_ONES`` inputs of some of the rows is above 127."""
@@ -62,7 +53,7 @@ cdef inline void fill_tile(
     tile.sums = sums
 
 
-cdef void multiply_panel(
+cdef inline void multiply_panel(
     Product* p, Py_ssize_t count, const uint8_t** rows, const int32_t* row_sums, bint few_large,
     Py_ssize_t first_column, const int8_t* next_panel, uint8_t* out,
 ) noexcept nogil:
@@ -147,7 +138,7 @@ cdef void multiply_panel(
         i += alike
 
 
-cdef void multiply_panels(
+cdef inline void multiply_panels(
     Product* p, Py_ssize_t end, Py_ssize_t count, const uint8_t** rows, const int32_t* row_sums,
     Py_ssize_t panel, Py_ssize_t last, uint8_t* out,
 ) noexcept nogil:
@@ -172,7 +163,7 @@ cdef void multiply_panels(
         panel += 1
 
 
-cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void multiply_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """One block of rows times some of the panels."""
     cdef Product* p = <Product*> context
     cdef uint8_t* scratch = p.scratch + thread * scratch_step(p.scratch_size)
@@ -205,48 +196,3 @@ cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept no
         )
     if p.streams:
         finish_streams()
-
-
-cdef int multiply(Product* p, int n_threads) except -1 nogil:
-    """Run the product that ``p`` describes; fills in how it is cut into tasks."""
-    cdef uint8_t* scratch
-    if p.rows == 0 or p.columns == 0:
-        return 0
-    n_threads = plan_product(p, n_threads)
-    scratch = <uint8_t*> malloc(scratch_of_all(p.scratch_size, n_threads))
-    if scratch == NULL:
-        with gil:
-            raise MemoryError()
-    p.scratch = <uint8_t*> next_line(scratch)
-    parallel_for(multiply_task, p, p.blocks * p.column_splits, n_threads)
-    free(scratch)
-    return 0
-
-
-cdef void fill_product(
-    Product* p, const void* source, Epilogue* e, int32_t x_zero_point, weight
-) except *:
-    """A product of a whole matrix; how rows are given and where results go is left.
-
-    ``weight``: the class of this name in :file:`qgemm/pack.py`.
-    """
-    cdef cnp.ndarray panels, sums
-    cdef Py_ssize_t depth
-    if not isinstance(weight, tuple):
-        raise TypeError(f"the weight must be a Weight, got {type(weight).__name__}")
-    depth, panels, sums, finish = <tuple> weight  # a subclass, which Cython would iterate over
-    fill_epilogue(e, x_zero_point, depth, sums, finish)
-    p.columns, p.quads = e.columns, (depth + 3) // 4
-    p.source, p.epilogue = source, e
-    p.panels = <const int8_t*> cnp.PyArray_DATA(panels)
-    p.whole_rows, p.give_rows_in_place, p.matrix = False, NULL, NULL
-    p.segments, p.has_edges, p.put_rows, p.fetch_rows = 1, False, NULL, NULL
-    p.most_scratch = SCRATCH_OF_TILES if HAS_TILES else SCRATCH_BYTES
-    memset(&p.spans, 0, sizeof(p.spans))
-
-
-cdef void store_into(Product* p, cnp.ndarray out) noexcept:
-    """Results go into all of ``out (..., columns)``, contiguous."""
-    p.rows = cnp.PyArray_SIZE(out) // max(p.columns, <Py_ssize_t> 1)
-    p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns
-    p.out_itemsize = bytes_of_result(p.epilogue)

@@ -1,7 +1,7 @@
 # Filters with inputs and outputs exchanged, as gradients want them.
 
 # Filters with inputs and outputs exchanged, and some of their taps.
-cdef struct Turned:
+cdef struct TransposedFilters:
     const float* weight         # (groups * inputs, outputs, taps of all)
     float* out                  # (groups * outputs, inputs, taps)
     Py_ssize_t inputs, outputs, all_taps, taps, blocks
@@ -9,15 +9,15 @@ cdef struct Turned:
 
 
 cdef enum:
-    TURNED = 16                 # outputs that a task takes
+    OUTPUTS_AT_A_TIME = 16                 # outputs that a task takes
 
 
-cdef inline void turn_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef inline void transpose_filters_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Some outputs of one group."""
-    cdef const Turned* t = <const Turned*> context
+    cdef const TransposedFilters* t = <const TransposedFilters*> context
     cdef Py_ssize_t group = index // t.blocks
-    cdef Py_ssize_t first = index % t.blocks * TURNED
-    cdef Py_ssize_t count = min(<Py_ssize_t> TURNED, t.outputs - first)
+    cdef Py_ssize_t first = index % t.blocks * OUTPUTS_AT_A_TIME
+    cdef Py_ssize_t count = min(<Py_ssize_t> OUTPUTS_AT_A_TIME, t.outputs - first)
     cdef const float* source
     cdef float* target
     cdef Py_ssize_t input, _o, k

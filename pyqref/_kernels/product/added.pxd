@@ -1,4 +1,9 @@
-# Results to which bytes are added before their one rounding: included by kernel.pyx.
+# Results to which bytes are added before their one rounding.
+
+from libc.stdint cimport int32_t, uint8_t
+from pyqref._kernels.product.description cimport PANEL_COLUMNS, Columns, Epilogue
+from pyqref._kernels.simd.primitives cimport *
+
 
 # The same for all results of a product, in every lane.
 cdef struct Adding:
@@ -24,7 +29,7 @@ cdef inline i32v add_and_quantize(f32v real, const uint8_t* bytes, const Adding*
     return to_i32(max_f32(min_f32(real, a.high), a.low))
 
 
-cdef int finish_added(
+cdef inline int finish_added(
     const Epilogue* e, const Columns* columns, int first, const int32_t* sums, int rows,
     uint8_t* out, Py_ssize_t out_stride, int count,
 ) noexcept nogil:

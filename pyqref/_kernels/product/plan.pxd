@@ -1,22 +1,35 @@
-# How a product is laid out in scratch and cut into tasks: included by kernel.pyx.
+# How a product is laid out in scratch and cut into tasks.
+
+from libc.stdint cimport int32_t
+from pyqref._kernels._parallel cimport useful_threads
+from pyqref._kernels.cache cimport suits_streams, whole_lines
+from pyqref._kernels.product.description cimport (
+    BLOCK_POINTERS, BLOCK_ROWS, BLOCK_ROWS_OF_TILES, COLUMNS_IN_PLACE, COPIED_TOO_MUCH,
+    DEEPEST_TILES, FUSED, GROUP_ROWS, HAS_TILES, IN_PLACE_BYTES, LEAST_BLOCK_ROWS, NARROW_TILE_ROWS,
+    PANEL_COLUMNS, RESULT_BYTES, SEPARATE, TILE_DEPTH, WORK_PER_THREAD, Layout,
+    Product, Spans,
+)
+from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
+    ROWS_WORTH_TILES = 2            # fewer are multiplied by vectors
     TILES_FASTER = 3                # as many products take tile registers the time of one
     FINISHING = 32                  # products in the time in which a sum is begun and finished
     LEAST_COLUMNS = 32              # fewer take as long
     READING = 20                    # products in the time in which a weight comes from memory
     BALANCED = 8                    # blocks a thread from which their ends matter no more
 
+
 cdef inline Py_ssize_t padded_for_tiles(Py_ssize_t depth) noexcept nogil:
     return (depth + TILE_DEPTH - 1) // TILE_DEPTH * TILE_DEPTH
 
 
-cdef bint suits_tiles(const Product* p) noexcept nogil:
+cdef inline bint suits_tiles(const Product* p) noexcept nogil:
     """Whether tile registers multiply ``rows`` of ``quads``."""
     return HAS_TILES and p.rows >= ROWS_WORTH_TILES and 0 < 4 * p.quads <= DEEPEST_TILES
 
 
-cdef void lay_out(Product* p) noexcept nogil:
+cdef inline void lay_out(Product* p) noexcept nogil:
     """Choose between tile registers and vectors, and where rows lie in the scratch."""
     cdef Py_ssize_t depth = 4 * p.quads
     cdef Py_ssize_t padded = padded_for_tiles(depth)
@@ -43,14 +56,14 @@ cdef void lay_out(Product* p) noexcept nogil:
         p.matrix = NULL             # rows are read so often that they are worth a copy
 
 
-cdef bint real_results_suit_streams(const Product* p) noexcept nogil:
+cdef inline bint real_results_suit_streams(const Product* p) noexcept nogil:
     cdef Py_ssize_t row = p.columns * p.out_itemsize
     if p.epilogue.store != FUSED and p.epilogue.store != SEPARATE:
         return False
     return suits_streams(p.out, row, p.out_stride * p.out_itemsize, p.rows * row)
 
 
-cdef bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) noexcept nogil:
+cdef inline bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) noexcept nogil:
     """Whether threads take parts of the columns, each all rows, and not the other way round.
 
     Weights are then read by one thread each. But it does not pay to write the same rows into
@@ -58,7 +71,6 @@ cdef bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) no
     """
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t splits = min(panels, <Py_ssize_t> n_threads)
-    cdef Py_ssize_t bytes_of_rows = SCRATCH_BYTES
     cdef Py_ssize_t granules = (p.rows + granule - 1) // granule
     cdef Py_ssize_t widest = 0
     cdef Py_ssize_t i, end
@@ -74,7 +86,7 @@ cdef bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) no
     return of_columns <= 1.1 * of_rows
 
 
-cdef Py_ssize_t scratch_for_spans(const Spans* spans, Py_ssize_t rows) noexcept nogil:
+cdef inline Py_ssize_t scratch_for_spans(const Spans* spans, Py_ssize_t rows) noexcept nogil:
     """Bytes of scratch for the lines under some lines of rows, wherever they begin."""
     cdef Py_ssize_t lines = rows // spans.line
     cdef Py_ssize_t images = (lines + spans.lines - 2) // spans.lines + 1
@@ -90,7 +102,7 @@ cdef inline Py_ssize_t granule_of(const Product* p) noexcept nogil:
     return TILE_ROWS if p.columns > (TILE_VECTORS - 1) * SIMD_LANES else NARROW_TILE_ROWS
 
 
-cdef void cut(Product* p, int n_threads) noexcept nogil:
+cdef inline void cut(Product* p, int n_threads) noexcept nogil:
     """Choose blocks of rows, and parts of the columns, that keep all threads busy."""
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t granule = granule_of(p)
@@ -131,7 +143,7 @@ cdef inline Py_ssize_t first_row_of(const Product* p, Py_ssize_t block) noexcept
     return min(block * p.granules // p.blocks * p.granule, p.rows)
 
 
-cdef double work_of(const Product* p) noexcept nogil:
+cdef inline double work_of(const Product* p) noexcept nogil:
     """What a product takes, as a number of products of bytes by vectors."""
     cdef Py_ssize_t depth = 4 * p.quads
     cdef double work = <double> p.rows * max(p.columns, <Py_ssize_t> LEAST_COLUMNS)
@@ -141,7 +153,7 @@ cdef double work_of(const Product* p) noexcept nogil:
     return work + <double> READING * p.columns * depth
 
 
-cdef int plan_product(Product* p, int n_threads) noexcept nogil:
+cdef inline int plan_product(Product* p, int n_threads) noexcept nogil:
     """Fill in how a product is laid out and cut; how many threads are worth it."""
     cdef Py_ssize_t groups, size
     lay_out(p)

@@ -1,8 +1,20 @@
-# A block of rows times panels in the tile registers of AMX: included by kernel.pyx.
+# A block of rows times panels in the tile registers of AMX.
 #
 # The product is made in parts: a group of rows times some columns of a panel, as many as there are
 # registers for. Tile registers are multiplied by a unit of their own in the processor. While it
 # works on one part, the vector units finish the sums of the part before.
+
+from libc.stdint cimport int8_t, int32_t, uint8_t
+from libc.string cimport memcpy, memset
+from pyqref._kernels._parallel cimport is_ending
+from pyqref._kernels.cache cimport LINE, next_line
+from pyqref._kernels.product.description cimport (
+    BLOCK_ROWS_OF_TILES, GROUP_ROWS, HEIGHT, LONG_PANEL, PANEL_COLUMNS, TILE_DEPTH, Bytes, Columns,
+    Product, Span, place_of_row, prefetch_bytes,
+)
+from pyqref._kernels.product.epilogue cimport finish_tile, load_columns
+from pyqref._kernels.product.given_rows cimport take_rows
+from pyqref._kernels.product.plan cimport padded_for_tiles
 
 cdef extern from "simd/tiles.h":
     void tiles_configure(int first_rows, int second_rows) nogil
@@ -16,7 +28,6 @@ cdef extern from "simd/tiles.h":
 
 cdef enum:
     TILE_QUADS = 16
-    ROWS_WORTH_TILES = 2            # fewer are multiplied by vectors
     MOST_SPANS = BLOCK_ROWS_OF_TILES // 4   # of a block
 
 
@@ -55,7 +66,7 @@ cdef inline void finish_some(Product* p, Part* part, int rows) noexcept nogil:
         rows -= some
 
 
-cdef Py_ssize_t rows_in_reach(
+cdef inline Py_ssize_t rows_in_reach(
     const Product* p, Py_ssize_t first_row, Py_ssize_t count
 ) noexcept nogil:
     """How many rows tiles may read where they lie, in whole groups but for the last.
@@ -120,7 +131,7 @@ cdef inline Span tile_of_rows(
     return span
 
 
-cdef void multiply_in_tiles(
+cdef inline void multiply_in_tiles(
     Product* p, uint8_t* scratch, Py_ssize_t first_row, Py_ssize_t count, Py_ssize_t panel,
     Py_ssize_t last, uint8_t* out,
 ) noexcept nogil:

@@ -1,7 +1,17 @@
-# From accumulators to stored results: included by kernel.pyx.
+# From accumulators to stored results.
+
+from libc.math cimport fabsf
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.string cimport memcpy, memset
+from pyqref._kernels.product.added cimport Adding, add_and_quantize, fill_adding, finish_added
+from pyqref._kernels.product.description cimport (
+    ADDED, BYTES, FUSED, PANEL_COLUMNS, SEPARATE, SUMS, Columns, Epilogue, bytes_of_result,
+    requantize, scaled,
+)
+from pyqref._kernels.simd.primitives cimport *
 
 
-cdef void load_columns(
+cdef inline void load_columns(
     const Epilogue* e, Columns* columns, Py_ssize_t first, int count
 ) noexcept nogil:
     """Gather what ``count`` columns from ``first`` need.
@@ -61,7 +71,7 @@ cdef void load_columns(
         columns.in_registers = is_small
 
 
-cdef void finish_row(
+cdef inline void finish_row(
     const Epilogue* e, const Columns* columns, int first, const int32_t* sums, int32_t row_sum,
     uint8_t* out, int count,
 ) noexcept nogil:
@@ -135,7 +145,7 @@ cdef inline void copy_few(uint8_t* target, const uint8_t* source, int count) noe
         memcpy(target, source, count)
 
 
-cdef void finish_bytes(
+cdef inline void finish_bytes(
     const Epilogue* e, const Columns* columns, int first, const int32_t* sums, int rows,
     uint8_t* out, Py_ssize_t out_stride, int count,
 ) noexcept nogil:
@@ -197,7 +207,7 @@ cdef void finish_bytes(
         c += 2 * SIMD_LANES
 
 
-cdef int finish_reals(
+cdef inline int finish_reals(
     const Epilogue* e, const Columns* columns, int first, const int32_t* sums, int rows,
     uint8_t* out, Py_ssize_t out_stride, int count,
 ) noexcept nogil:
@@ -222,7 +232,7 @@ cdef int finish_reals(
     return c
 
 
-cdef void finish_tile(
+cdef inline void finish_tile(
     const Epilogue* e, const Columns* columns, int first, const int32_t* sums,
     const int32_t* row_sums, int rows, uint8_t* out, Py_ssize_t out_stride, int count,
 ) noexcept nogil:
@@ -249,53 +259,3 @@ cdef void finish_tile(
             e, columns, first + done, sums + r * PANEL_COLUMNS + done, row_sums[r],
             out + r * out_stride + done * itemsize, count - done,
         )
-
-
-cdef void fill_epilogue(
-    Epilogue* e, int32_t x_zero_point, Py_ssize_t depth, cnp.ndarray weight_sums, finish
-) except *:
-    """``finish``: how sums become results, the class of this name in :file:`qgemm/finish.py`."""
-    cdef cnp.ndarray multiplier
-    cdef float bias_multiplier
-    cdef int32_t zero_point, lower, upper
-    cdef int store
-    if not isinstance(finish, tuple):
-        raise TypeError(f"finish must be a Finish, got {type(finish).__name__}")
-    (
-        weight_zero_points, multiplier, bias, integer_bias, bias_multiplier, zero_point, lower,
-        upper, store,
-    ) = <tuple> finish
-    e.x_zero_point, e.depth = x_zero_point, depth
-    e.columns = cnp.PyArray_SIZE(weight_sums)
-    e.weight_sums = <const int32_t*> cnp.PyArray_DATA(weight_sums)
-    e.weight_zero_points = NULL
-    if not all_zero(weight_zero_points):
-        e.weight_zero_points = <const int64_t*> data_or_null(weight_zero_points)
-    e.weight_zero_point_step = step_of(weight_zero_points)
-    e.multiplier = <const float*> cnp.PyArray_DATA(multiplier)
-    e.multiplier_step = step_of(multiplier)
-    e.x_scale = 1
-    e.bias = <const float*> data_or_null(bias)
-    e.integer_bias = <const int32_t*> data_or_null(integer_bias)
-    e.bias_multiplier = bias_multiplier
-    e.zero_point, e.lower, e.upper = zero_point, lower, upper
-    e.store = <Store> store
-    e.addend.scale, e.addend.zero_point, e.addend.inverse, e.addend.relu = 0, 0, 0, False
-
-
-cdef bint all_zero(array):
-    cdef const int64_t* values = <const int64_t*> data_or_null(array)
-    cdef int64_t found = 0
-    cdef Py_ssize_t i
-    if values != NULL:
-        for i in range(cnp.PyArray_SIZE(<cnp.ndarray> array)):
-            found |= values[i]
-    return found == 0
-
-
-cdef void* data_or_null(array):
-    return NULL if array is None else cnp.PyArray_DATA(<cnp.ndarray> array)
-
-
-cdef Py_ssize_t step_of(array):
-    return 0 if array is None or cnp.PyArray_SIZE(<cnp.ndarray> array) == 1 else 1
