@@ -35,6 +35,7 @@ class RealOperations(Operations):
 
     #: In which real numbers are computed.
     precision: ClassVar[type[np.floating[Any]]] = np.float32
+    real_layers = True
 
     def real(self, q: IntArray, grid: Grid, note: Note = silent) -> FloatArray:
         """The real numbers of integers."""
@@ -127,13 +128,24 @@ class RealOperations(Operations):
         self, packed: Any, x: IntArray, x_grid: Grid, out: Grid, function: Function
     ) -> IntArray | None:
         """The function of the real results, quantized."""
-        return self._on_grid(function(real_of(self, packed, x_grid)(x)), out)
+        real = real_of(self, packed, x_grid, self.before_function)(x)
+        return self.after_function(function(real), out)
+
+    def before_function(
+        self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any, note: Note = silent
+    ) -> FloatArray:
+        """Real results of a layer whose results a function takes."""
+        return self.dequantize(accumulator, bias, s_x, s_w, note)
+
+    def after_function(self, x: FloatArray, out: Grid, note: Note = silent) -> IntArray:
+        """The result of the function on the grid ``out``."""
+        return self._on_grid(x, out, note=note)
 
     def dynamic(self, packed: Any, x: FloatArray, reduce_range: bool) -> FloatArray | None:
         """Real results of integers on the grid of the whole input."""
         low, high = (x.min(), x.max()) if x.size else (0.0, 0.0)
         grid = self.dynamic_grid(low, high, reduce_range)
-        real = real_of(self, packed, grid)(self._on_grid(x, grid))
+        real = real_of(self, packed, grid)(self.on_dynamic_grid(x, grid))
         return np.asarray(real, dtype=np.float32)
 
     def dynamic_grid(self, low: Any, high: Any, reduce_range: bool) -> Grid:
@@ -141,16 +153,28 @@ class RealOperations(Operations):
         scale, zero_point = choose_qparams_dynamic(low, high, 0, 127 if reduce_range else 255)
         return Grid(float(scale), int(zero_point))
 
-    def dequantize(self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any) -> FloatArray:
+    def on_dynamic_grid(self, x: FloatArray, grid: Grid) -> IntArray:
+        """Real numbers of an input on that grid."""
+        return self._on_grid(x, grid)
+
+    def dequantize(
+        self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any, note: Note = silent
+    ) -> FloatArray:
         r"""Real results of accumulators (``eq-real-result``).
 
         .. math:: y = \mathrm{fl}\big(\mathrm{fl}(a\, \mathrm{fl}(s_x s_w)) + b\big)
         """
+        label, formula = "eq-real-result", "fl32({s_x}) * fl32({s_w})"
         unit: Any = accumulator_scale(s_x, s_w)
         if self.precision is np.float64:
-            unit = np.float64(s_x) * np.asarray(s_w, np.float64)
-        real = np.asarray(accumulator).astype(self.precision) * unit
-        return np.asarray(real if bias is None else real + np.asarray(bias, self.precision))
+            unit, formula = np.float64(s_x) * np.asarray(s_w, np.float64), "{s_x} * {s_w}"
+        note("unit of the accumulator", unit, label, formula, s_x=s_x, s_w=s_w)
+        value = np.asarray(accumulator).astype(self.precision)
+        real = note("real result", value * unit, label, "{a} * {unit}", a=value, unit=unit)
+        if bias is None:
+            return np.asarray(real)
+        term = np.asarray(bias, self.precision)
+        return np.asarray(note("bias added", real + term, label, "{v} + {b}", v=real, b=term))
 
 
 def total_of(taps: IntArray, note: Note, label: str = _LABEL) -> IntArray:

@@ -28,6 +28,8 @@ _LEFT = 20
 class TFLiteSingleOperations(Operations):
     """What TFLite computes without a multiplier; beside it, matrix products."""
 
+    real_layers = False
+
     def quantize(self, x: FloatArray, out: Grid, note: Note = silent) -> IntArray | None:
         r"""QUANTIZE of its reference: by a division, ties away from zero.
 

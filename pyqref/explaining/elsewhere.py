@@ -23,11 +23,8 @@ __all__ = [
     "rescaled_elsewhere",
 ]
 
-#: Layers whose steps :class:`~pyqref.arithmetic.Arithmetic` does not write down.
-_SILENT = re.compile(
-    r"quantized\.(linear_leaky_relu|linear_tanh|conv2d_add(_relu)?|.*_dynamic)"
-    r"|dynamic\..*|recurrent\..*"
-)
+#: Layers that multiply many times for one output.
+_SILENT = re.compile(r"quantized\.quantized_.*_cell_dynamic|dynamic\..*|recurrent\..*")
 
 
 def add_others(draft: Draft) -> None:
@@ -60,7 +57,7 @@ def _steps_of(draft: Draft, model: Arithmetic) -> tuple[tuple[Step, ...], str]:
     """The steps, or why there are none."""
     operation = draft.record.operation
     if _SILENT.fullmatch(operation):
-        return (), "writes no steps down for layers with a dynamic input or a fused function"
+        return (), "writes no steps down for recurrent layers"
     if draft.elsewhere is not None:
         note = Recorder()
         if draft.elsewhere(model, note) is not None:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ... import arithmetic
-from ...arithmetic.layer import layer_of
 from ..draft import Draft, Picture, explains
 from ..record import Value
+from ..rows import OneOutput, in_order, weight_in_order
 from ..steps import Operand
 from .requantization import Layer, requantized
 from .sum_parts import show_parts
@@ -180,44 +180,22 @@ def _in_arithmetic(
     """The steps of another system, from the same integers."""
     picture, out = draft.picture, draft.output
     assert picture is not None
-    conv = hasattr(packed, "stride")
-    inputs, padded = picture.inputs, picture.padded
-    if conv and packed.transposed:  # its taps meet the inputs in the other order
-        axes = tuple(range(1, inputs.ndim))
-        inputs, padded = np.flip(inputs, axes), np.flip(padded, axes)
-    row = np.moveaxis(inputs, 0, -1).ravel() + x.zero_point
+    one = OneOutput(packed, layer, draft.index, picture.padded)
     low, high = packed.output_range
-    scale = np.array([layer.weight_scale]) if layer.per_channel else layer.weight_scale
     return tuple(
         arithmetic.get(name).steps(
-            row,
+            in_order(packed, picture.inputs) + x.zero_point,
             x.zero_point,
-            _row_of_weight(packed, draft.index),
+            weight_in_order(packed, draft.index),
             layer.weight_zero_point,
             None if layer.bias is None else float(layer.bias),
             x.scale,
-            scale,
+            one.scale,
             out.scale,
             out.zero_point,
             max(low, out.zero_point) if relu else low,
             high,
-            layer_of(packed),
-            padded.all(axis=0).ravel() if conv else None,
+            one.place,
+            one.outside,
         )
     )
-
-
-def _row_of_weight(packed: Any, index: tuple[int, ...]) -> np.ndarray:
-    """The weight of one output channel, in the order of :func:`pyqref.arithmetic.patches`."""
-    if not hasattr(packed, "stride"):
-        row: np.ndarray = packed._integers()[index[-1]]
-        return row
-    weight, channel = packed._integers(), index[1]
-    if packed.transposed:
-        group, own = divmod(channel, packed.shape[1])
-        count = packed.shape[0] // packed.groups
-        weight = weight[group * count : (group + 1) * count, own]
-        weight = np.flip(weight, tuple(range(1, weight.ndim)))
-    else:
-        weight = weight[channel]
-    return np.moveaxis(weight, 0, -1).ravel()
