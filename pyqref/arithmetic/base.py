@@ -11,6 +11,7 @@ import numpy as np
 from pyqref.numerics.linear import linear_accumulator
 from pyqref.numerics.types import IntArray
 
+from .._typing import Array, NumberOrArray, Packed
 from .layer import LINEAR, Layer
 from .operations import Operations
 from .packed import run_of
@@ -61,7 +62,7 @@ class Arithmetic(Operations, ABC):
         x: IntArray,
         x_zero_point: int,
         weight: IntArray,
-        weight_zero_points: Any,
+        weight_zero_points: int | Array,
         layer: Layer = LINEAR,
         outside: np.ndarray | None = None,
     ) -> IntArray:
@@ -93,7 +94,7 @@ class Arithmetic(Operations, ABC):
         return linear_accumulator(x, x_zero_point, weight, weight_zero_points)
 
     @abstractmethod
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         """The bias in units of the accumulator, as the system stores or uses it.
 
         Parameters
@@ -111,9 +112,9 @@ class Arithmetic(Operations, ABC):
     def requantize(
         self,
         accumulator: IntArray,
-        bias: Any,
+        bias: Array | None,
         s_x: float,
-        s_w: Any,
+        s_w: NumberOrArray,
         s_y: float,
         z_y: int,
         low: int = 0,
@@ -155,7 +156,7 @@ class Arithmetic(Operations, ABC):
         weight_zero_point: int,
         bias: float | None,
         s_x: float,
-        s_w: Any,
+        s_w: NumberOrArray,
         s_y: float,
         z_y: int,
         low: int = 0,
@@ -208,7 +209,7 @@ class Arithmetic(Operations, ABC):
         accumulator: int,
         bias: float | None,
         s_x: float,
-        s_w: Any,
+        s_w: NumberOrArray,
         s_y: float,
         z_y: int,
         low: int = 0,
@@ -224,7 +225,7 @@ class Arithmetic(Operations, ABC):
         return note.steps
 
     def prepare(
-        self, packed: Any, x_grid: Grid, out: Grid, relu: bool
+        self, packed: Packed, x_grid: Grid, out: Grid, relu: bool
     ) -> Callable[[np.ndarray], np.ndarray]:
         """Make a function from the integers of a layer's input to those of its output.
 

@@ -37,7 +37,7 @@ class FBGEMM(EngineOperations, Arithmetic):
     summary = "torch's fbgemm: float32 multiplier by division, real bias, ties to even"
     engine = "fbgemm"
 
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         """The bias over the unit of the accumulator: float32."""
         unit = accumulator_scale(s_x, s_w)
         if np.ndim(s_w) == 0:
@@ -89,7 +89,7 @@ class FBGEMM(EngineOperations, Arithmetic):
         return rounded_then_shifted(scaled, z_y, low, high, note)
 
 
-def unit_of_accumulator(s_x: float, s_w: Any, note: Note) -> Any:
+def unit_of_accumulator(s_x: float, s_w: NumberOrArray, note: Note) -> NumberOrArray:
     """What one unit of the accumulator is worth, in float32."""
     return note(
         "unit of the accumulator",
@@ -102,7 +102,7 @@ def unit_of_accumulator(s_x: float, s_w: Any, note: Note) -> Any:
 
 
 def scaled_by(
-    value: np.ndarray, multiplier: Any, note: Note, label: str = "eq-requantize-bias"
+    value: np.ndarray, multiplier: NumberOrArray, note: Note, label: str = "eq-requantize-bias"
 ) -> np.ndarray:
     """A sum in units of the output, float32."""
     return note("scaled", value * multiplier, label, "{v} * {M}", v=value, M=multiplier)

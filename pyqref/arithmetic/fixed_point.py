@@ -33,12 +33,12 @@ class _FixedPoint(Arithmetic):
 
     label: ClassVar[str] = "eq-multiply-rounded-twice"
 
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         """The rounded bias: int64 (``eq-bias-half-away``)."""
         return bias_half_away(bias, s_x, s_w).astype(np.int64)
 
     @abstractmethod
-    def multiply(self, total: IntArray, integer: Any, exponent: Any, note: Note) -> IntArray:
+    def multiply(self, total: IntArray, integer: Array, exponent: Array, note: Note) -> IntArray:
         """Sums in units of the output, rounded."""
 
     def _requantize(
@@ -60,7 +60,7 @@ class _RoundedTwice(_FixedPoint):
     first: ClassVar[Ties]
     second: ClassVar[Ties]
 
-    def multiply(self, total: IntArray, integer: Any, exponent: Any, note: Note) -> IntArray:
+    def multiply(self, total: IntArray, integer: Array, exponent: Array, note: Note) -> IntArray:
         """Sums in units of the output (``eq-multiply-rounded-twice``)."""
         return multiplied_twice(total, integer, exponent, self.first, self.second, note)
 
@@ -137,7 +137,7 @@ class TFLiteSingle(TFLiteSingleOperations, _FixedPoint):
     summary = "TFLite and CMSIS-NN built for one rounding: 31-bit multiplier, ties upward"
     label = "eq-multiply-rounded-once"
 
-    def multiply(self, total: IntArray, integer: Any, exponent: Any, note: Note) -> IntArray:
+    def multiply(self, total: IntArray, integer: Array, exponent: Array, note: Note) -> IntArray:
         """Sums in units of the output (``eq-multiply-rounded-once``)."""
         shift = 31 - np.asarray(exponent)
         return note(
@@ -152,7 +152,7 @@ class TFLiteSingle(TFLiteSingleOperations, _FixedPoint):
         )
 
 
-def real_multiplier(s_x: float, s_w: Any, s_y: float, note: Note) -> Any:
+def real_multiplier(s_x: float, s_w: NumberOrArray, s_y: float, note: Note) -> NumberOrArray:
     """Units of the output in one unit of the accumulator, in double precision."""
     label = "eq-fixed-point-multiplier"
     x, y = np.float32(s_x), np.float64(np.float32(s_y))

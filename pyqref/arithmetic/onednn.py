@@ -46,7 +46,7 @@ class OneDNN(EngineOperations, Arithmetic):
     summary = "torch's onednn: real bias after scaling, zero point added before rounding"
     engine = "onednn"
 
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         r"""The bias in units of the accumulator, float32: a number to compare with other systems.
 
         .. math:: \mathrm{fl}_{32}(b / \mathrm{fl}_{32}(s_x s_w))

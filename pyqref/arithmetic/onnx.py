@@ -55,7 +55,7 @@ class ONNX(QLinearOperations, Arithmetic):
     bias_label: ClassVar[str] = "eq-requantize-onnx"
     bias_formula: ClassVar[str] = _BIAS
 
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         """The rounded bias: int64."""
         scaled = np.asarray(bias, np.float32) / accumulator_scale(s_x, s_w)
         return clamp_to_int(round_half_even(scaled), -(2**31), 2**31 - 1, np.int64)
@@ -103,7 +103,7 @@ class TFLiteXNNPACK(XNNPACKOperations, ONNX):
     bias_label = "eq-bias-half-away"
     bias_formula = BIAS_HALF_AWAY
 
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         """The rounded bias: int64 (``eq-bias-half-away``)."""
         return bias_half_away(bias, s_x, s_w).astype(np.int64)
 

@@ -118,12 +118,12 @@ class Operations:
         return None
 
     def fused(
-        self, packed: Any, x: IntArray, x_grid: Grid, out: Grid, function: Function
+        self, packed: Packed, x: IntArray, x_grid: Grid, out: Grid, function: Function
     ) -> IntArray | None:
         """A layer with a packed weight, a real function of its results, one rounding for both."""
         return None
 
-    def dynamic(self, packed: Any, x: FloatArray, reduce_range: bool) -> FloatArray | None:
+    def dynamic(self, packed: Packed, x: FloatArray, reduce_range: bool) -> FloatArray | None:
         """Real results of a layer that quantizes its real input over its own range."""
         return None
 
@@ -136,7 +136,7 @@ class EngineOperations(Operations):
     real_layers = True
 
     def fused(
-        self, packed: Any, x: IntArray, x_grid: Grid, out: Grid, function: Function
+        self, packed: Packed, x: IntArray, x_grid: Grid, out: Grid, function: Function
     ) -> IntArray | None:
         """As the engine, unless sums saturate (``eq-requantize-function``)."""
         if self.exact_sums:
@@ -161,7 +161,7 @@ class EngineOperations(Operations):
         on_grid(rounded, out, False, note, label, offset=0)
         return np.asarray(quantize_per_tensor(x, *out))
 
-    def dynamic(self, packed: Any, x: FloatArray, reduce_range: bool) -> FloatArray | None:
+    def dynamic(self, packed: Packed, x: FloatArray, reduce_range: bool) -> FloatArray | None:
         """Linear layers by ``eq-linear-dynamic``, convolutions by ``eq-conv-dynamic``."""
         low, high = (x.min(), x.max()) if x.size else (0.0, 0.0)
         grid = self.dynamic_grid(low, high, reduce_range)

@@ -10,6 +10,7 @@ import numpy as np
 
 from pyqref.numerics.convolution import transpose_canvas, transpose_weight, windows
 
+from .._typing import Packed, PackedConv
 from .layer import layer_of
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _PART = 2**22
 
 
 def run_of(
-    model: Any, packed: Any, x_grid: Grid, out: Grid, relu: bool
+    model: Any, packed: Packed, x_grid: Grid, out: Grid, relu: bool
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Make a function from the integers of the input to those of the output.
 
@@ -112,7 +113,7 @@ def _convolve(
     return result
 
 
-def weight_rows(packed: Any) -> tuple[np.ndarray, np.ndarray]:
+def weight_rows(packed: Packed) -> tuple[np.ndarray, np.ndarray]:
     """The weight as rows in the order of :func:`patches`, and its zero points, by groups.
 
     Returns
@@ -140,7 +141,7 @@ def weight_rows(packed: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def patches(
-    packed: Any, x: np.ndarray, zero_point: int
+    packed: PackedConv, x: np.ndarray, zero_point: int
 ) -> Iterator[tuple[slice, list[np.ndarray], np.ndarray | None]]:
     """What each output of a convolution sees, some images at a time.
 

@@ -125,7 +125,7 @@ class RealOperations(Operations):
             return self._on_grid(value, out, note=note)
 
     def fused(
-        self, packed: Any, x: IntArray, x_grid: Grid, out: Grid, function: Function
+        self, packed: Packed, x: IntArray, x_grid: Grid, out: Grid, function: Function
     ) -> IntArray | None:
         """The function of the real results, quantized."""
         real = real_of(self, packed, x_grid, self.before_function)(x)
@@ -141,7 +141,7 @@ class RealOperations(Operations):
         """The result of the function on the grid ``out``."""
         return self._on_grid(x, out, note=note)
 
-    def dynamic(self, packed: Any, x: FloatArray, reduce_range: bool) -> FloatArray | None:
+    def dynamic(self, packed: Packed, x: FloatArray, reduce_range: bool) -> FloatArray | None:
         """Real results of integers on the grid of the whole input."""
         low, high = (x.min(), x.max()) if x.size else (0.0, 0.0)
         grid = self.dynamic_grid(low, high, reduce_range)

@@ -46,8 +46,8 @@ Note = Callable[..., Any]
 
 
 def silent(
-    name: str, value: Any, label: str, formula: str, decision: Any = None, **numbers: Any
-) -> Any:
+    name: str, value: Value, label: str, formula: str, decision: object = None, **numbers: object
+) -> Value:
     """Return the value and write nothing down: for whole arrays.
 
     Examples
@@ -97,12 +97,12 @@ class Recorder:
     def __call__(
         self,
         name: str,
-        value: Any,
+        value: Value,
         label: str,
         formula: str,
         decision: Callable[[], str] | None = None,
         **numbers: Any,
-    ) -> Any:
+    ) -> Value:
         """Write one step down and return its value as it was given."""
         texts = {key: written(number) for key, number in numbers.items()}
         decided = "" if decision is None else decision()
@@ -110,7 +110,7 @@ class Recorder:
         return value
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any) -> int | np.floating[Any]:
     """An array of one element as a Python int or a NumPy float.
 
     Examples
@@ -122,7 +122,7 @@ def plain(value: Any) -> Any:
     return int(element) if isinstance(element, np.integer) else element
 
 
-def written(number: Any) -> str:
+def written(number: NumberOrArray | str) -> str:
     """A number as text that stands for exactly this number; negative ones in parentheses.
 
     A float32 is written as the double that equals it.

@@ -99,12 +99,12 @@ class TFLiteSingleOperations(Operations):
         return None
 
     def fused(
-        self, packed: Any, x: IntArray, x_grid: Grid, out: Grid, function: Function
+        self, packed: Packed, x: IntArray, x_grid: Grid, out: Grid, function: Function
     ) -> IntArray | None:
         """Not defined: TFLite has no such layers."""
         return None
 
-    def dynamic(self, packed: Any, x: FloatArray, reduce_range: bool) -> FloatArray | None:
+    def dynamic(self, packed: Packed, x: FloatArray, reduce_range: bool) -> FloatArray | None:
         """Not defined: its hybrid layers have a symmetric grid for each row."""
         return None
 

@@ -27,8 +27,8 @@ Context = Callable[[], AbstractContextManager[Any]]
 
 
 def explain_diff(
-    a: Any,
-    b: Any,
+    a: Module | Callable[..., Any],
+    b: Module | Callable[..., Any],
     x: Any,
     *,
     contexts: tuple[Context | None, Context | None] = (None, None),

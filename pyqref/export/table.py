@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, TypeAlias, Union
 
 from .. import ops
+from .._typing import AnyModule
 from ..nn.modules import Module
 from .problems import Unsupported
 
-__all__ = ["lowering", "lowering_of", "title"]
+__all__ = ["Layer", "lowering", "lowering_of", "title"]
+
+#: A module, or the attributes of one for a function that was called with what a module holds.
+Layer: TypeAlias = Union[AnyModule, SimpleNamespace]  # noqa: UP007 (AnyModule is Any at run time)
 
 #: Is given the maker and the arguments, for a module the module first; returns names of tensors.
 Lowering = Callable[..., Any]
@@ -17,7 +22,7 @@ Lowering = Callable[..., Any]
 _table: dict[Any, Lowering] = {}
 
 
-def lowering(*names: Any) -> Callable[[Lowering], Lowering]:
+def lowering(*names: type[Module] | str) -> Callable[[Lowering], Lowering]:
     """Enter a lowering under classes of modules and names of functions.
 
     A function and the method of the same name are one; those of ``ops.quantized`` that have a
@@ -32,7 +37,7 @@ def lowering(*names: Any) -> Callable[[Lowering], Lowering]:
     return enter
 
 
-def title(what: Any) -> str:
+def title(what: object) -> str:
     """What an operation is called: the class of a module, the name of a function."""
     if isinstance(what, Module):
         return type(what).__name__
@@ -40,7 +45,7 @@ def title(what: Any) -> str:
     return str(name)
 
 
-def lowering_of(what: Any) -> Lowering:
+def lowering_of(what: object) -> Lowering:
     """Return the lowering of an operation.
 
     Raises

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
+from .._typing import Tensor
 from ..autograd import no_grad
 from ..explaining.progress import Progress
 from ..fx import TraceError
@@ -31,7 +33,7 @@ STYLES = ("qdq", "qoperator")
 
 def onnx(
     model: Module,
-    example_inputs: Any,
+    example_inputs: Tensor | Sequence[Tensor],
     path: str | os.PathLike[str],
     style: str = "qdq",
     *,
@@ -115,7 +117,7 @@ def _inputs(given: Any) -> tuple[Any, ...]:
 
 
 def converted(
-    package: Any,
+    package: ModuleType,
     model: Module,
     inputs: tuple[Any, ...],
     style: str,

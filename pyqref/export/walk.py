@@ -26,7 +26,7 @@ FOLLOW = frozenset({"view", "reshape", "flatten", "expand", "unflatten", "getite
 class LayerTracer(Tracer):
     """Keeps the layers of this package whole, and traces what they stand in."""
 
-    def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
+    def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """True for layers and observers; not for containers and graphs."""
         if isinstance(m, GraphModule):
             return True  # walked on its own, so that its nodes keep their names
@@ -40,7 +40,7 @@ def is_whole(module: Module) -> bool:
     return not isinstance(module, GraphModule) and LayerTracer().is_leaf_module(module, "")
 
 
-def shapes_of(value: Any) -> Any:
+def shapes_of(value: object) -> object:
     """Shapes of tensors in nested values; other values as they are."""
     return map_aggregate(value, lambda each: tuple(each.shape) if is_tensor(each) else each)
 
@@ -76,7 +76,7 @@ class Walk:
         self._paths: dict[str, int] = {}
         self._graphs: dict[int, Any] = {}
 
-    def run(self, model: Module, inputs: tuple[Any, ...], path: str = "") -> Any:
+    def run(self, model: Module, inputs: tuple[Any, ...], path: str = "") -> object:
         """What the model gives for inputs, which are wires where there is a maker."""
         if is_whole(model):
             return self._computed("call_module", model, type(model).__name__, inputs, {})

@@ -34,12 +34,18 @@ __all__ = [
 ]
 
 
+_INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
+_largest = np.maximum.reduce
+
+
 def _checked_index(name: str, index: Any, length: int) -> Any:
     array = index._array
     if index.is_quantized:
         raise undefined_index(index)
     if array.dtype.kind not in "iu":
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype}")
+    if array.dtype == _INT64 and array.size and _largest(array.view(_UINT64), None) < length:
+        return array  # as a number without a sign, a negative one is larger than any length
     if array.size and (array.min() < 0 or array.max() >= length):
         wrong = array[(array < 0) | (array >= length)].flat[0]
         raise IndexError(f"{name}(): index {wrong} is out of bounds for size {length}")
@@ -171,7 +177,12 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 
 @_also_of_one_number
 def scatter(
-    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Any = None,
+    *,
+    value: Any = None,
 ) -> Tensor:
     """``input`` with ``src`` (a tensor or a number) written at ``index`` along ``dim``.
 
@@ -276,7 +287,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
 
 
 @_also_of_one_number
-def index_fill(input: Any, dim: int, index: Tensor, value: Any) -> Tensor:
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
     """``input`` with ``value`` written at ``index`` along ``dim``.
 
     Examples
@@ -304,7 +315,7 @@ def index_fill(input: Any, dim: int, index: Tensor, value: Any) -> Tensor:
     return apply(indexing.MaskedFill, input, mask, *cast(input._array.dtype, value))
 
 
-def masked_fill(input: Any, mask: Tensor, value: Any) -> Tensor:
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     """``input`` with ``value`` where ``mask`` holds.
 
     Examples
@@ -345,7 +356,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     return apply(indexing.MaskedSelect, input, mask._array)
 
 
-def masked_scatter(input: Any, mask: Tensor, source: Any) -> Tensor:
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """``input`` with the elements of ``source`` written in order where ``mask`` holds.
 
     Examples

@@ -48,7 +48,7 @@ def linear_places(shape: tuple[int, ...], index: tuple[int, ...]) -> Places:
     return Places(row * length + along, index[-1] * length + along, np.ones(length, bool))
 
 
-def places_of_conv(packed: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> Places:
+def places_of_conv(packed: PackedConv, shape: tuple[int, ...], index: tuple[int, ...]) -> Places:
     """Those of output ``index`` of a convolution with an input of this shape."""
     image, channel, *at = index
     kernel = packed.shape[2:]
@@ -88,7 +88,7 @@ def places_of_conv(packed: Any, shape: tuple[int, ...], index: tuple[int, ...]) 
 
 
 def accumulate(
-    draft: Draft, x: Value, x_zero: int, packed: Any, layer: Layer, places: Places, label: str
+    draft: Draft, x: Value, x_zero: int, packed: Packed, layer: Layer, places: Places, label: str
 ) -> Operand:
     """The accumulator of one output, with its extremes on the way."""
     inputs = draft.elements("x", x, places.inputs)
@@ -103,7 +103,7 @@ def accumulate_integers(
     draft: Draft,
     inputs: Operand,
     x_zero: Operand,
-    packed: Any,
+    packed: Packed,
     layer: Layer,
     places: Places,
     label: str,

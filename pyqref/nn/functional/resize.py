@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._typing import Ints, Tensor
 from ...tape import interpolate as tape
+from ...tape.shape import ChannelShuffle
 from ...tensor.arguments import as_integer, as_number, described
 from ...tensor.base import TensorBase
 from ...tensor.dispatch import apply, quantized
@@ -179,7 +180,7 @@ def upsample(
     scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
-) -> Any:
+) -> Tensor:
     """The old name of :func:`interpolate`; it warns."""
     _deprecated("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
@@ -187,7 +188,7 @@ def upsample(
 
 def upsample_nearest(
     input: Tensor, size: Ints | None = None, scale_factor: float | Sequence[float] | None = None
-) -> Any:
+) -> Tensor:
     """:func:`interpolate` with ``mode="nearest"``; it warns."""
     _deprecated("upsample_nearest")
     return interpolate(input, size, scale_factor, mode="nearest")
@@ -195,7 +196,7 @@ def upsample_nearest(
 
 def upsample_bilinear(
     input: Tensor, size: Ints | None = None, scale_factor: float | Sequence[float] | None = None
-) -> Any:
+) -> Tensor:
     """:func:`interpolate` with ``mode="bilinear", align_corners=True``; it warns."""
     _deprecated("upsample_bilinear")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
@@ -274,12 +275,10 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
             f"channel_shuffle expects input [N, C, *] with C divisible by groups={groups}, got "
             f"{shape_text(input)}"
         )
-    batch, channels, *size = shape
-    split = input.reshape(batch, groups, channels // groups, *size)
-    return split.transpose(1, 2).reshape(batch, channels, *size)
+    return apply(ChannelShuffle, input, groups)
 
 
-def native_channel_shuffle(input: Tensor, groups: int) -> Any:
+def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """:func:`channel_shuffle` under its other name."""
     return channel_shuffle(input, groups)
 
