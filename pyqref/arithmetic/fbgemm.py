@@ -10,6 +10,7 @@ from pyqref.numerics.requantize import accumulator_scale, multiplier_fbgemm
 from pyqref.numerics.rounding import fma32
 from pyqref.numerics.types import IntArray
 
+from .._typing import Array, NumberOrArray
 from .base import Arithmetic
 from .ending import rounded_then_shifted
 from .operations import EngineOperations

@@ -14,6 +14,7 @@ from pyqref.numerics.fixed_point import (
 )
 from pyqref.numerics.types import IntArray
 
+from .._typing import Array, NumberOrArray
 from .base import Arithmetic
 from .ending import shifted
 from .multiplied import as_fixed_point, multiplied_twice, shift_tie

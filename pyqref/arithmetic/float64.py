@@ -8,6 +8,7 @@ import numpy as np
 
 from pyqref.numerics.types import IntArray
 
+from .._typing import Array, NumberOrArray
 from .base import Arithmetic
 from .ending import rounded_then_shifted
 from .real_operations import RealOperations

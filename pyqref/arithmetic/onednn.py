@@ -10,6 +10,7 @@ from pyqref.numerics.affine import reciprocal32
 from pyqref.numerics.rounding import round_half_even
 from pyqref.numerics.types import IntArray
 
+from .._typing import Array, NumberOrArray
 from .base import Arithmetic
 from .ending import clamped, saturated, tie
 from .operations import EngineOperations
@@ -58,7 +59,12 @@ class OneDNN(EngineOperations, Arithmetic):
         return np.asarray(np.asarray(bias, np.float32) / unit)
 
     def dequantize(
-        self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any, note: Note = silent
+        self,
+        accumulator: IntArray,
+        bias: Array | None,
+        s_x: float,
+        s_w: NumberOrArray,
+        note: Note = silent,
     ) -> np.ndarray:
         r"""Real results of a linear layer whose input is quantized dynamically.
 

@@ -11,6 +11,7 @@ from pyqref.numerics.requantize import accumulator_scale, multiplier_fbgemm
 from pyqref.numerics.rounding import clamp_to_int, round_half_even
 from pyqref.numerics.types import FloatArray, IntArray
 
+from .._typing import Array, NumberOrArray
 from .base import Arithmetic
 from .ending import rounded_then_shifted
 from .fbgemm import scaled_by, unit_of_accumulator
@@ -61,7 +62,12 @@ class ONNX(QLinearOperations, Arithmetic):
         return clamp_to_int(round_half_even(scaled), -(2**31), 2**31 - 1, np.int64)
 
     def before_function(
-        self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any, note: Note = silent
+        self,
+        accumulator: IntArray,
+        bias: Array | None,
+        s_x: float,
+        s_w: NumberOrArray,
+        note: Note = silent,
     ) -> FloatArray:
         """Between DequantizeLinear and QuantizeLinear: ``eq-requantize-qdq``."""
         return _with_stored_bias(self, accumulator, bias, s_x, s_w, note)
@@ -153,7 +159,12 @@ class ONNXQDQ(ONNX):
 
 
 def _with_stored_bias(
-    model: ONNX, accumulator: IntArray, bias: Any, s_x: float, s_w: Any, note: Note
+    model: ONNX,
+    accumulator: IntArray,
+    bias: Array | None,
+    s_x: float,
+    s_w: NumberOrArray,
+    note: Note,
 ) -> FloatArray:
     """Real results with the bias that a model file holds, as an integer."""
     label, value = "eq-requantize-qdq", _real(accumulator, s_x, s_w)

@@ -15,6 +15,7 @@ from pyqref.numerics.requantize import accumulator_scale
 from pyqref.numerics.rounding import fma32
 from pyqref.numerics.types import FloatArray, IntArray
 
+from .._typing import Array, NumberOrArray, Packed
 from .ending import on_grid, rounded_to_even
 from .packed import real_of, run_of
 from .step import Note, silent
@@ -145,7 +146,12 @@ class EngineOperations(Operations):
         return self.after_function(function(real), out)
 
     def before_function(
-        self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any, note: Note = silent
+        self,
+        accumulator: IntArray,
+        bias: Array | None,
+        s_x: float,
+        s_w: NumberOrArray,
+        note: Note = silent,
     ) -> FloatArray:
         """Real results, by a product and a sum that are rounded each: as qnnpack."""
         return _real(accumulator, bias, s_x, s_w, "qnnpack", note)
@@ -182,7 +188,12 @@ class EngineOperations(Operations):
         return np.asarray(quantize_per_tensor(x, *grid))
 
     def dequantize(
-        self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any, note: Note = silent
+        self,
+        accumulator: IntArray,
+        bias: Array | None,
+        s_x: float,
+        s_w: NumberOrArray,
+        note: Note = silent,
     ) -> FloatArray:
         """Real results of a layer whose input is quantized dynamically (``eq-dynamic-output``).
 
@@ -200,7 +211,12 @@ class EngineOperations(Operations):
 
 
 def _real(
-    accumulator: IntArray, bias: Any, s_x: float, s_w: Any, engine: Engine, note: Note
+    accumulator: IntArray,
+    bias: Array | None,
+    s_x: float,
+    s_w: NumberOrArray,
+    engine: Engine,
+    note: Note,
 ) -> FloatArray:
     label, unit = "eq-dynamic-output", accumulator_scale(s_x, s_w)
     note("unit of the accumulator", unit, label, "fl32({s_x}) * fl32({s_w})", s_x=s_x, s_w=s_w)

@@ -54,7 +54,7 @@ def run_of(
 
 
 def real_of(
-    model: Any, packed: Any, x_grid: Grid, real: Callable[..., np.ndarray] | None = None
+    model: Any, packed: Packed, x_grid: Grid, real: Callable[..., np.ndarray] | None = None
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Make a function from the integers of the input to real results, not rounded to a grid.
 

@@ -9,6 +9,7 @@ import numpy as np
 from pyqref.numerics.requantize import bias_as_integer, multiplier_qnnpack
 from pyqref.numerics.types import IntArray
 
+from .._typing import Array, NumberOrArray
 from .base import Arithmetic
 from .ending import rounded_then_shifted
 from .fbgemm import scaled_by, unit_of_accumulator

@@ -11,6 +11,7 @@ from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.requantize import accumulator_scale
 from pyqref.numerics.types import FloatArray, IntArray
 
+from .._typing import Array, NumberOrArray, Packed
 from .ending import on_grid, rounded_to_even
 from .operations import Function, Operations
 from .packed import real_of
@@ -132,7 +133,12 @@ class RealOperations(Operations):
         return self.after_function(function(real), out)
 
     def before_function(
-        self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any, note: Note = silent
+        self,
+        accumulator: IntArray,
+        bias: Array | None,
+        s_x: float,
+        s_w: NumberOrArray,
+        note: Note = silent,
     ) -> FloatArray:
         """Real results of a layer whose results a function takes."""
         return self.dequantize(accumulator, bias, s_x, s_w, note)
@@ -158,7 +164,12 @@ class RealOperations(Operations):
         return self._on_grid(x, grid)
 
     def dequantize(
-        self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any, note: Note = silent
+        self,
+        accumulator: IntArray,
+        bias: Array | None,
+        s_x: float,
+        s_w: NumberOrArray,
+        note: Note = silent,
     ) -> FloatArray:
         r"""Real results of accumulators (``eq-real-result``).
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import NumberOrArray, Value
+
 __all__ = ["Note", "Recorder", "Step", "of", "silent"]
 
 

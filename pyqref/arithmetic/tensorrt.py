@@ -9,6 +9,7 @@ import numpy as np
 from pyqref.numerics.requantize import accumulator_scale
 from pyqref.numerics.types import IntArray
 
+from .._typing import Array, NumberOrArray
 from .base import Arithmetic
 from .ending import rounded_then_shifted
 from .fbgemm import unit_of_accumulator

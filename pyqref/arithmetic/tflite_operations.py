@@ -12,6 +12,7 @@ from pyqref.numerics.fixed_point import Ties, shift_right
 from pyqref.numerics.rounding import round_half_away
 from pyqref.numerics.types import FloatArray, IntArray
 
+from .._typing import Packed
 from .ending import on_grid, rounded_to_even, saturated, tie
 from .multiplied import as_fixed_point, multiplied_twice, shift_tie
 from .operations import Function, Operations

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import arithmetic
+from ..._typing import Packed, PackedConv
 from ..draft import Draft, Picture, explains
 from ..record import Value
 from ..rows import OneOutput, in_order, weight_in_order
