@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pyqref.numerics.linear import linear_accumulator
-from pyqref.numerics.noted import noted
-from pyqref.numerics.rounding import round_half_even
 from pyqref.numerics.types import IntArray
 
 from .._typing import Array, NumberOrArray, Packed
@@ -268,55 +266,3 @@ class Arithmetic(Operations, ABC):
 
     def __repr__(self) -> str:
         return f"<arithmetic {self.name!r}: {self.summary}>"
-
-
-def rounded_then_shifted(
-    scaled: np.ndarray, z_y: int, low: int, high: int, note: Note, label: str = "eq-requantize"
-) -> IntArray:
-    """Round to even, add the zero point, clamp: how most systems end."""
-    rounded = note(
-        "rounded",
-        saturated(round_half_even(scaled)),
-        label,
-        "rne({v})",
-        lambda: tie(scaled, "to the even integer"),
-        v=scaled,
-    )
-    return shifted(rounded, z_y, low, high, note, label)
-
-
-def shifted(
-    rounded: IntArray, z_y: int, low: int, high: int, note: Note, label: str = "eq-requantize"
-) -> IntArray:
-    """Add the zero point to integers and clamp."""
-    total = note("zero point added", rounded + int(z_y), label, "{q} + {z}", q=rounded, z=z_y)
-    return clamped(total, low, high, note, label)
-
-
-def clamped(
-    total: IntArray, low: int, high: int, note: Note, label: str = "eq-requantize"
-) -> IntArray:
-    """Clamp integers to the range of the output."""
-    result = np.clip(total, noted("low", low), noted("high", high))
-    return note(
-        "clamped",
-        result,
-        label,
-        "min(max({q}, {low}), {high})",
-        lambda: "" if np.array_equal(result, total) else f"clamped to {int(result.reshape(-1)[0])}",
-        q=total,
-        low=low,
-        high=high,
-    )
-
-
-def saturated(values: np.ndarray) -> IntArray:
-    """Whole numbers as int64; what is beyond 2**62 stays there, and nan is 0."""
-    wide = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=2.0**62, neginf=-(2.0**62))
-    return np.clip(wide, -(2.0**62), 2.0**62).astype(np.int64)
-
-
-def tie(value: np.ndarray, which: str) -> str:
-    """Say so if one number lies in the middle between two integers."""
-    number = float(np.asarray(value).reshape(-1)[0])
-    return f"tie, {which}" if number % 1.0 == 0.5 else ""

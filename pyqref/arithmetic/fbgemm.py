@@ -11,7 +11,8 @@ from pyqref.numerics.rounding import fma32
 from pyqref.numerics.types import IntArray
 
 from .._typing import Array, NumberOrArray
-from .base import Arithmetic, rounded_then_shifted
+from .base import Arithmetic
+from .ending import rounded_then_shifted
 from .operations import EngineOperations
 from .scaling import Scaling
 from .step import Note

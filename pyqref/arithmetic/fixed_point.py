@@ -10,14 +10,14 @@ import numpy as np
 from pyqref.numerics.fixed_point import (
     Ties,
     bias_half_away,
-    fixed_point_multiplier,
     multiply_rounded_once,
-    multiply_rounded_twice,
 )
 from pyqref.numerics.types import IntArray
 
 from .._typing import Array, NumberOrArray
-from .base import Arithmetic, shifted
+from .base import Arithmetic
+from .ending import shifted
+from .multiplied import as_fixed_point, multiplied_twice, shift_tie
 from .qnnpack import with_integer_bias
 from .scaling import Scaling
 from .step import Note
@@ -50,11 +50,7 @@ class _FixedPoint(Arithmetic):
             self, accumulator, bias, s_x, s_w, note, "eq-bias-half-away", BIAS_HALF_AWAY
         )
         multiplier = real_multiplier(s_x, s_w, s_y, note)
-        integer, exponent = fixed_point_multiplier(multiplier)
-        label = "eq-fixed-point-multiplier"
-        exponent = note("exponent", exponent, label, "ceil(log2({M}))", M=multiplier)
-        formula = "rha({M} * 2**(31 - {e}))"
-        integer = note("multiplier", integer, label, formula, M=multiplier, e=exponent)
+        integer, exponent = as_fixed_point(multiplier, note)
         rounded = self.multiply(total, integer, exponent, note)
         return shifted(rounded, z_y, low, high, note)
 
@@ -67,32 +63,7 @@ class _RoundedTwice(_FixedPoint):
 
     def multiply(self, total: IntArray, integer: Array, exponent: Array, note: Note) -> IntArray:
         """Sums in units of the output (``eq-multiply-rounded-twice``)."""
-        left, right = np.maximum(exponent, 0), np.maximum(-exponent, 0)
-        high = multiply_rounded_twice(total, integer, left, self.first, self.second)
-        note(
-            "product, upper half",
-            high,
-            self.label,
-            f"{_MARKS[self.first]}({_SHIFTED} * {{m}}, 31)",
-            x=total,
-            left=left,
-            m=integer,
-        )
-        return note(
-            "rounded",
-            multiply_rounded_twice(total, integer, exponent, self.first, self.second),
-            self.label,
-            f"{_MARKS[self.second]}({{v}}, {{right}})",
-            lambda: shift_tie(high, right, self.second),
-            v=high,
-            right=right,
-        )
-
-
-#: An exponent above 0 shifts the sum to the left, within 32 bits.
-_SHIFTED = "min(max({x} * 2**{left}, -2147483648), 2147483647)"
-_MARKS = {"away": "rsr", "up": "rsu"}
-_WAYS = {"away": "away from zero", "up": "upward"}
+        return multiplied_twice(total, integer, exponent, self.first, self.second, note)
 
 
 class TFLite(TFLiteOperations, _RoundedTwice):
@@ -195,10 +166,3 @@ def real_multiplier(s_x: float, s_w: NumberOrArray, s_y: float, note: Note) -> N
         formula = "fl64(fl32({s_x}) * fl32({s_w}))"
     unit = note("unit of the accumulator", unit, label, formula, s_x=s_x, s_w=s_w)
     return note("real multiplier", unit / y, label, "{unit} / fl32({s})", unit=unit, s=s_y)
-
-
-def shift_tie(value: NumberOrArray, shift: NumberOrArray, ties: Ties) -> str:
-    """Say so if one number lies in the middle between two multiples of a power of two."""
-    number, places = int(np.asarray(value).reshape(-1)[0]), int(np.asarray(shift).reshape(-1)[0])
-    is_tie = places > 0 and number % 2**places == 2 ** (places - 1)
-    return f"tie, {_WAYS[ties]}" if is_tie else ""

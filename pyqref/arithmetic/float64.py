@@ -9,7 +9,8 @@ import numpy as np
 from pyqref.numerics.types import IntArray
 
 from .._typing import Array, NumberOrArray
-from .base import Arithmetic, rounded_then_shifted
+from .base import Arithmetic
+from .ending import rounded_then_shifted
 from .real_operations import RealOperations
 from .scaling import Scaling
 from .step import Note

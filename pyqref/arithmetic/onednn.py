@@ -11,10 +11,11 @@ from pyqref.numerics.rounding import round_half_even
 from pyqref.numerics.types import IntArray
 
 from .._typing import Array, NumberOrArray
-from .base import Arithmetic, clamped, saturated, tie
+from .base import Arithmetic
+from .ending import clamped, saturated, tie
 from .operations import EngineOperations
 from .scaling import Scaling
-from .step import Note
+from .step import Note, silent
 
 __all__ = ["OneDNN"]
 
@@ -58,7 +59,12 @@ class OneDNN(EngineOperations, Arithmetic):
         return np.asarray(np.asarray(bias, np.float32) / unit)
 
     def dequantize(
-        self, accumulator: IntArray, bias: Array | None, s_x: float, s_w: NumberOrArray
+        self,
+        accumulator: IntArray,
+        bias: Array | None,
+        s_x: float,
+        s_w: NumberOrArray,
+        note: Note = silent,
     ) -> np.ndarray:
         r"""Real results of a linear layer whose input is quantized dynamically.
 
@@ -85,8 +91,16 @@ class OneDNN(EngineOperations, Arithmetic):
         >>> OneDNN().dequantize(np.int64([[5]]), np.float32([0.5]), 0.5, 0.5).tolist()
         [[1.75]]
         """
-        real = np.asarray(accumulator).astype(np.float32) * (_twice(s_x) * _twice(s_w))
-        return np.asarray(real if bias is None else real + np.asarray(bias, np.float32))
+        label, value = "eq-dynamic-onednn", np.asarray(accumulator).astype(np.float32)
+        s_x = note("input scale", _twice(s_x), label, "fl32(1 / fl32(1 / {s}))", s=s_x)
+        first = "1 / {s}" if np.ndim(s_w) == 0 else "1 / fl32({s})"
+        s_w = note("weight scale", _twice(s_w), label, f"fl32(1 / fl32({first}))", s=s_w)
+        unit = note("unit of the accumulator", s_x * s_w, label, "{x} * {w}", x=s_x, w=s_w)
+        real = note("real result", value * unit, label, "{a} * {unit}", a=value, unit=unit)
+        if bias is None:
+            return np.asarray(real)
+        term = np.asarray(bias, np.float32)
+        return np.asarray(note("bias added", real + term, label, "{v} + {b}", v=real, b=term))
 
     def _requantize(
         self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note

@@ -11,22 +11,21 @@ from pyqref.numerics.requantize import accumulator_scale, multiplier_fbgemm
 from pyqref.numerics.rounding import clamp_to_int, round_half_even
 from pyqref.numerics.types import FloatArray, IntArray
 
-from .._typing import Array, NumberOrArray, Packed
-from .base import Arithmetic, rounded_then_shifted
+from .._typing import Array, NumberOrArray
+from .base import Arithmetic
+from .ending import rounded_then_shifted
 from .fbgemm import scaled_by, unit_of_accumulator
 from .fixed_point import BIAS_HALF_AWAY, TFLite
 from .onnx_operations import QLinearOperations, sum_in_order
-from .packed import real_of
 from .qnnpack import with_integer_bias
 from .real_operations import RealOperations
 from .scaling import Scaling
-from .step import Note
+from .step import Note, silent
 from .tflite_operations import XNNPACKOperations
 
 if TYPE_CHECKING:
     from pyqref.numerics.elementwise import Grid
 
-    from .operations import Function
 
 __all__ = ["ONNX", "ONNXQDQ", "TFLiteXNNPACK"]
 
@@ -62,12 +61,16 @@ class ONNX(QLinearOperations, Arithmetic):
         scaled = np.asarray(bias, np.float32) / accumulator_scale(s_x, s_w)
         return clamp_to_int(round_half_even(scaled), -(2**31), 2**31 - 1, np.int64)
 
-    def fused(
-        self, packed: Packed, x: IntArray, x_grid: Grid, out: Grid, function: Function
-    ) -> IntArray | None:
-        """Real operators between DequantizeLinear and QuantizeLinear: ``eq-requantize-qdq``."""
-        real = real_of(_WithStoredBias(self), packed, x_grid)(x)
-        return self._on_grid(function(real), out)
+    def before_function(
+        self,
+        accumulator: IntArray,
+        bias: Array | None,
+        s_x: float,
+        s_w: NumberOrArray,
+        note: Note = silent,
+    ) -> FloatArray:
+        """Between DequantizeLinear and QuantizeLinear: ``eq-requantize-qdq``."""
+        return _with_stored_bias(self, accumulator, bias, s_x, s_w, note)
 
     def _requantize(
         self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note
@@ -136,51 +139,43 @@ class ONNXQDQ(ONNX):
     add = RealOperations.add
     mul = RealOperations.mul
 
-    def average(self, taps: IntArray, count: IntArray, grid: Grid, whole: bool) -> IntArray | None:
+    def average(
+        self, taps: IntArray, count: IntArray, grid: Grid, whole: bool, note: Note = silent
+    ) -> IntArray | None:
         """Real numbers, added one after the other, divided, quantized."""
-        total = sum_in_order(taps, np.float32(grid.scale))
-        return self._on_grid(np.asarray(total / np.asarray(count, np.float32)), grid)
+        total, n = sum_in_order(taps, np.float32(grid.scale), note), np.asarray(count, np.float32)
+        mean = note("mean", total / n, "eq-real-operation", "{v} / {n}", v=total, n=n)
+        return self._on_grid(np.asarray(mean), grid, note=note)
 
     def _requantize(
         self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note
     ) -> IntArray:
         s_x, s_w, s_y, z_y, low, high, _ = scaling
         label = "eq-requantize-qdq"
-        real = note(
-            "real result",
-            _real(accumulator, s_x, s_w),
-            label,
-            "fl32(fl64({a} * (fl32({s_x}) * fl32({s_w}))))",
-            a=accumulator,
-            s_x=s_x,
-            s_w=s_w,
-        )
-        if bias is not None:
-            formula = f"fl32({_BIAS} * fl32(fl32({{s_x}}) * fl32({{s_w}})))"
-            integer = self.bias(bias, s_x, s_w).astype(np.float32)
-            term = integer * accumulator_scale(s_x, s_w)
-            term = note("bias", term, label, formula, b=bias, s_x=s_x, s_w=s_w)
-            real = note("bias added", real + term, label, "{v} + {b}", v=real, b=term)
+        real = _with_stored_bias(self, accumulator, bias, s_x, s_w, note)
         formula = "{v} / fl32({s_y})"
         scaled = note("scaled", real / np.float32(s_y), label, formula, v=real, s_y=s_y)
         return rounded_then_shifted(scaled, z_y, low, high, note, label)
 
 
-class _WithStoredBias:
-    """Sums of an arithmetic as real results, with the bias that a model file holds."""
-
-    def __init__(self, model: ONNX) -> None:
-        self.model = model
-        self.accumulate = model.accumulate
-
-    def dequantize(
-        self, accumulator: IntArray, bias: Array | None, s_x: float, s_w: NumberOrArray
-    ) -> FloatArray:
-        real = _real(accumulator, s_x, s_w)
-        if bias is None:
-            return real
-        integer = self.model.bias(bias, s_x, s_w).astype(np.float32)
-        return np.asarray(real + integer * accumulator_scale(s_x, s_w))
+def _with_stored_bias(
+    model: ONNX,
+    accumulator: IntArray,
+    bias: Array | None,
+    s_x: float,
+    s_w: NumberOrArray,
+    note: Note,
+) -> FloatArray:
+    """Real results with the bias that a model file holds, as an integer."""
+    label, value = "eq-requantize-qdq", _real(accumulator, s_x, s_w)
+    formula = "fl32(fl64({a} * (fl32({s_x}) * fl32({s_w}))))"
+    real = note("real result", value, label, formula, a=accumulator, s_x=s_x, s_w=s_w)
+    if bias is None:
+        return np.asarray(real)
+    formula = f"fl32({_BIAS} * fl32(fl32({{s_x}}) * fl32({{s_w}})))"
+    term = model.bias(bias, s_x, s_w).astype(np.float32) * accumulator_scale(s_x, s_w)
+    term = note("bias", term, label, formula, b=bias, s_x=s_x, s_w=s_w)
+    return np.asarray(note("bias added", real + term, label, "{v} + {b}", v=real, b=term))
 
 
 def _real(accumulator: IntArray, s_x: float, s_w: Any) -> FloatArray:

@@ -54,15 +54,19 @@ def run_of(
     return _prepared(model, packed, zero_point, requantize, np.uint8)
 
 
-def real_of(model: Any, packed: Packed, x_grid: Grid) -> Callable[[np.ndarray], np.ndarray]:
+def real_of(
+    model: Any, packed: Packed, x_grid: Grid, real: Callable[..., np.ndarray] | None = None
+) -> Callable[[np.ndarray], np.ndarray]:
     """Make a function from the integers of the input to real results, not rounded to a grid.
 
-    Parameters as of :func:`run_of`; ``model`` has ``accumulate`` and ``dequantize``.
+    Parameters as of :func:`run_of`; ``real`` makes real numbers of sums, ``model.dequantize`` if it
+    is left out.
     """
+    real = real or model.dequantize
     bias = None if packed.bias_tensor is None else packed.bias_tensor._array
 
     def dequantize(sums: np.ndarray) -> np.ndarray:
-        return np.asarray(model.dequantize(sums, bias, x_grid.scale, packed.weight_scales))
+        return np.asarray(real(sums, bias, x_grid.scale, packed.weight_scales))
 
     return _prepared(model, packed, x_grid.zero_point, dequantize, np.float32)
 

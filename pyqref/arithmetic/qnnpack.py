@@ -10,7 +10,8 @@ from pyqref.numerics.requantize import bias_as_integer, multiplier_qnnpack
 from pyqref.numerics.types import IntArray
 
 from .._typing import Array, NumberOrArray
-from .base import Arithmetic, rounded_then_shifted
+from .base import Arithmetic
+from .ending import rounded_then_shifted
 from .fbgemm import scaled_by, unit_of_accumulator
 from .operations import EngineOperations
 from .scaling import Scaling

@@ -12,7 +12,7 @@ from pyqref.numerics.noted import noted
 
 from .._typing import NumberOrArray, Value
 
-__all__ = ["Recorder", "Step", "silent"]
+__all__ = ["Note", "Recorder", "Step", "of", "silent"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,20 @@ def silent(
     26
     """
     return noted(name, value)
+
+
+def of(what: str, note: Note) -> Note:
+    """A note whose names begin with ``what``, for one of several inputs.
+
+    Examples
+    --------
+    >>> recorder = Recorder()
+    >>> of("first", recorder)("sum", 26, "eq-linear-accumulator", "{a} + {b}", a=6, b=20)
+    26
+    >>> recorder.steps[0].name
+    'first: sum'
+    """
+    return lambda name, *args, **numbers: note(f"{what}: {name}", *args, **numbers)
 
 
 class Recorder:

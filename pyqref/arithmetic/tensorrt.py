@@ -10,7 +10,8 @@ from pyqref.numerics.requantize import accumulator_scale
 from pyqref.numerics.types import IntArray
 
 from .._typing import Array, NumberOrArray
-from .base import Arithmetic, rounded_then_shifted
+from .base import Arithmetic
+from .ending import rounded_then_shifted
 from .fbgemm import unit_of_accumulator
 from .real_operations import RealOperations
 from .scaling import Scaling

@@ -8,19 +8,17 @@ import numpy as np
 
 from pyqref.numerics.affine import reciprocal32
 from pyqref.numerics.elementwise import Grid
-from pyqref.numerics.fixed_point import (
-    Ties,
-    fixed_point_multiplier,
-    multiply_rounded_twice,
-    shift_right,
-)
-from pyqref.numerics.noted import noted
-from pyqref.numerics.rounding import clamp_to_int, round_half_away, round_half_even
+from pyqref.numerics.fixed_point import Ties, shift_right
+from pyqref.numerics.rounding import round_half_away
 from pyqref.numerics.types import FloatArray, IntArray
 
 from .._typing import Packed
+from .ending import on_grid, rounded_to_even, saturated, tie
+from .multiplied import as_fixed_point, multiplied_twice, shift_tie
 from .operations import Function, Operations
-from .real_operations import product
+from .products import centred, centred_product, ratio_of_product
+from .real_operations import product, total_of
+from .step import Note, of, silent
 
 __all__ = ["TFLiteOperations", "TFLiteRuyOperations", "TFLiteSingleOperations", "XNNPACKOperations"]
 
@@ -31,18 +29,28 @@ _LEFT = 20
 class TFLiteSingleOperations(Operations):
     """What TFLite computes without a multiplier; beside it, matrix products."""
 
-    def quantize(self, x: FloatArray, out: Grid) -> IntArray | None:
+    real_layers = False
+
+    def quantize(self, x: FloatArray, out: Grid, note: Note = silent) -> IntArray | None:
         r"""QUANTIZE of its reference: by a division, ties away from zero.
 
         Equation ``eq-tflite-quantize``:
 
         .. math:: q = \mathrm{sat}\big(\mathrm{rha}(\mathrm{fl}_{32}(x / s)) + z\big)
         """
+        label, scale = "eq-tflite-quantize", np.float32(out.scale)
         with np.errstate(over="ignore", invalid="ignore"):
-            scaled = np.asarray(x, np.float32) / np.float32(out.scale)
-        return _stored(round_half_away(scaled).astype(np.float64), out)
+            scaled = np.asarray(x, np.float32) / scale
+        note("in steps of the output", scaled, label, "fl32({v}) / {s}", v=x, s=scale)
+        rounded = round_half_away(scaled)
+        way = "away from zero"
+        shown = saturated(rounded)
+        note("rounded", shown, label, "rha({v})", lambda: tie(scaled, way), v=scaled)
+        return on_grid(rounded, out, False, note, label)
 
-    def average(self, taps: IntArray, count: IntArray, grid: Grid, whole: bool) -> IntArray | None:
+    def average(
+        self, taps: IntArray, count: IntArray, grid: Grid, whole: bool, note: Note = silent
+    ) -> IntArray | None:
         r"""AVERAGE_POOL_2D: ties of the stored int8 mean go away from zero.
 
         Equation ``eq-tflite-average``, with the sum :math:`S = \sum_k (q_k - 128)` of n integers
@@ -54,19 +62,40 @@ class TFLiteSingleOperations(Operations):
         """
         if np.dtype(grid.storage).itemsize > 1:
             return None
-        number = np.asarray(noted("count", count), np.int64)
+        label, number = "eq-tflite-average", np.asarray(count, np.int64)
         offset = 128 if grid.quant_min == 0 else 0
-        total = noted("sum", taps.sum(axis=-1) + number * (grid.zero_point - offset))
-        rounded = noted("rounded", np.sign(total) * ((np.abs(total) + number // 2) // number))
-        return clamp_to_int(rounded + offset, grid.quant_min, grid.quant_max, grid.storage)
+        sums = total_of(taps, note, label)
+        total = sums + number * (grid.zero_point - offset)
+        formula = "{S} + {n} * ({z} - {offset})"
+        numbers = {"S": sums, "n": number, "z": grid.zero_point, "offset": offset}
+        note("sum of the int8 integers", total, label, formula, **numbers)
+        rounded = np.sign(total) * ((np.abs(total) + number // 2) // number)
+        note(
+            "rounded",
+            rounded,
+            label,
+            "rha({S} / {n})",
+            lambda: tie(total / number, "away from zero"),
+            S=total,
+            n=number,
+        )
+        return on_grid(rounded, grid, False, note, label, offset)
 
     def matmul(
-        self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid
+        self,
+        a: IntArray,
+        a_grid: Grid,
+        b: IntArray,
+        b_grid: Grid,
+        out: Grid,
+        note: Note = silent,
     ) -> IntArray | None:
         """BATCH_MATMUL: as a layer without a bias."""
-        return product(self, a, a_grid, b, b_grid, out)
+        return product(self, a, a_grid, b, b_grid, out, note)
 
-    def function(self, q: IntArray, grid: Grid, out: Grid, function: Function) -> IntArray | None:
+    def function(
+        self, q: IntArray, grid: Grid, out: Grid, function: Function, note: Note = silent
+    ) -> IntArray | None:
         """Not defined: LOGISTIC and its like have tables and grids of their own."""
         return None
 
@@ -87,7 +116,7 @@ class TFLiteOperations(TFLiteSingleOperations):
     #: Where ties of the second rounding go as a tensor is put on another grid.
     rescale_ties: ClassVar[Ties] = "away"
 
-    def rescale(self, q: IntArray, grid: Grid, out: Grid) -> IntArray | None:
+    def rescale(self, q: IntArray, grid: Grid, out: Grid, note: Note = silent) -> IntArray | None:
         r"""QUANTIZE from one grid to another.
 
         Equation ``eq-tflite-rescale``: ``eq-multiply-rounded-twice`` of :math:`q - z_x`, with the
@@ -96,10 +125,21 @@ class TFLiteOperations(TFLiteSingleOperations):
         if np.dtype(out.storage).itemsize > 1:
             return None
         multiplier = np.float64(np.float32(grid.scale)) / np.float64(np.float32(out.scale))
-        return _stored(_multiplied(_centred(q, grid), multiplier, self.rescale_ties), out)
+        label = "eq-tflite-rescale"
+        s_x, s_y = np.float32(grid.scale), np.float32(out.scale)
+        note("real multiplier", multiplier, label, "{s_x} / {s_y}", s_x=s_x, s_y=s_y)
+        rounded = _multiplied(centred(q, grid, note), multiplier, note, self.rescale_ties)
+        return on_grid(rounded, out, False, note, label)
 
     def add(
-        self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
+        self,
+        a: IntArray,
+        a_grid: Grid,
+        b: IntArray,
+        b_grid: Grid,
+        out: Grid,
+        relu: bool = False,
+        note: Note = silent,
     ) -> IntArray | None:
         r"""ADD: both terms 20 bits to the left, each times its multiplier, then the sum.
 
@@ -111,14 +151,31 @@ class TFLiteOperations(TFLiteSingleOperations):
         if np.dtype(out.storage).itemsize > 1:
             return None
         s_a, s_b, s_y = (np.float64(np.float32(each.scale)) for each in (a_grid, b_grid, out))
-        twice = 2 * max(s_a, s_b)
-        term_a = _multiplied(_centred(a, a_grid) << _LEFT, s_a / twice, mark=" a")
-        term_b = _multiplied(_centred(b, b_grid) << _LEFT, s_b / twice, mark=" b")
-        total = noted("sum", term_a + term_b)
-        return _stored(_multiplied(total, twice / (2**_LEFT * s_y)), out, relu)
+        label, twice = "eq-tflite-add", 2 * max(s_a, s_b)
+        note("twice the larger scale", twice, label, "2 * max({s_a}, {s_b})", s_a=s_a, s_b=s_b)
+        terms = []
+        for which, q, grid, scale in (("first", a, a_grid, s_a), ("second", b, b_grid, s_b)):
+            own = of(which, note)
+            less = centred(q, grid, own)
+            shifted = less << _LEFT
+            own("shifted left", shifted, label, f"{{d}} * 2**{_LEFT}", d=less)
+            ratio = scale / twice
+            own("real multiplier", ratio, label, "{s} / {t}", s=scale, t=twice)
+            terms.append(_multiplied(shifted, ratio, own))
+        total = note("sum", terms[0] + terms[1], label, "{a} + {b}", a=terms[0], b=terms[1])
+        ratio = twice / (2**_LEFT * s_y)
+        note("real multiplier", ratio, label, f"{{t}} / (2**{_LEFT} * {{s_y}})", t=twice, s_y=s_y)
+        return on_grid(_multiplied(total, ratio, note), out, relu, note, label)
 
     def mul(
-        self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
+        self,
+        a: IntArray,
+        a_grid: Grid,
+        b: IntArray,
+        b_grid: Grid,
+        out: Grid,
+        relu: bool = False,
+        note: Note = silent,
     ) -> IntArray | None:
         r"""MUL: the product of integers times one multiplier.
 
@@ -127,8 +184,10 @@ class TFLiteOperations(TFLiteSingleOperations):
         """
         if np.dtype(out.storage).itemsize > 1:
             return None
-        total = noted("product", _centred(a, a_grid) * _centred(b, b_grid))
-        return _stored(_multiplied(total, _ratio(a_grid, b_grid, out)), out, relu)
+        label = "eq-tflite-mul"
+        total = centred_product(a, a_grid, b, b_grid, note, label)
+        ratio = np.float64(ratio_of_product(a_grid, b_grid, out, note, label))
+        return on_grid(_multiplied(total, ratio, note), out, relu, note, label)
 
 
 class TFLiteRuyOperations(TFLiteOperations):
@@ -136,14 +195,17 @@ class TFLiteRuyOperations(TFLiteOperations):
 
     rescale_ties = "up"
 
-    def quantize(self, x: FloatArray, out: Grid) -> IntArray | None:
+    def quantize(self, x: FloatArray, out: Grid, note: Note = silent) -> IntArray | None:
         r"""QUANTIZE: by a reciprocal, ties to even.
 
         Equation ``eq-quantize-after``.
         """
+        label, inverse = "eq-quantize-after", reciprocal32(out.scale)
+        note("reciprocal", inverse, label, "1 / fl32({s})", s=out.scale)
         with np.errstate(over="ignore", invalid="ignore"):
-            scaled = np.asarray(x, np.float32) * reciprocal32(out.scale)
-        return _stored(round_half_even(scaled).astype(np.float64), out)
+            scaled = np.asarray(x, np.float32) * inverse
+        note("in steps of the output", scaled, label, "fl32({v}) * {i}", v=x, i=inverse)
+        return on_grid(rounded_to_even(scaled, note, label), out, False, note, label)
 
 
 class XNNPACKOperations(TFLiteRuyOperations):
@@ -152,7 +214,7 @@ class XNNPACKOperations(TFLiteRuyOperations):
     Means and matrix products are not XNNPACK's in TFLite's interpreter.
     """
 
-    def rescale(self, q: IntArray, grid: Grid, out: Grid) -> IntArray | None:
+    def rescale(self, q: IntArray, grid: Grid, out: Grid, note: Note = silent) -> IntArray | None:
         r"""From one grid to another, with a multiplier of 8 bits behind the point.
 
         Equation ``eq-xnnpack-rescale``, where :math:`s_x / s_y \ge 2^{-8}`:
@@ -162,12 +224,24 @@ class XNNPACKOperations(TFLiteRuyOperations):
         """
         ratio = np.float32(grid.scale) / np.float32(out.scale)
         if np.dtype(out.storage).itemsize > 1 or ratio < 2.0**-8:
-            return super().rescale(q, grid, out)
+            return super().rescale(q, grid, out, note)
+        label = "eq-xnnpack-rescale"
+        s_x, s_y = np.float32(grid.scale), np.float32(out.scale)
+        note("ratio of scales", ratio, label, "{s_x} / {s_y}", s_x=s_x, s_y=s_y)
         multiplier = np.int64(np.rint(np.float64(ratio) * 2**8))
-        return _stored(shift_right(_centred(q, grid) * multiplier, 8, "up"), out)
+        note("multiplier", multiplier, label, "rne({r} * 2**8)", r=ratio)
+        total = centred(q, grid, note) * multiplier
+        return on_grid(_shifted(total, 8, note, label), out, False, note, label)
 
     def add(
-        self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
+        self,
+        a: IntArray,
+        a_grid: Grid,
+        b: IntArray,
+        b_grid: Grid,
+        out: Grid,
+        relu: bool = False,
+        note: Note = silent,
     ) -> IntArray | None:
         r"""A sum with two multipliers, the larger of 21 bits, and one rounding.
 
@@ -182,17 +256,32 @@ class XNNPACKOperations(TFLiteRuyOperations):
         """
         ratios = [np.float32(each.scale) / np.float32(out.scale) for each in (a_grid, b_grid)]
         if np.dtype(out.storage).itemsize > 1 or not 2.0**-10 <= min(ratios) <= max(ratios) < 2**8:
-            return super().add(a, a_grid, b, b_grid, out, relu)
+            return super().add(a, a_grid, b, b_grid, out, relu, note)
+        label = "eq-xnnpack-add"
         shift = 21 - int(np.frexp(max(ratios))[1])
-        m_a, m_b = (np.int64(np.rint(np.ldexp(np.float64(each), shift))) for each in ratios)
-        noted("multiplier a", m_a)
-        noted("multiplier b", m_b)
-        noted("shift", shift)
-        total = noted("sum", m_a * _centred(a, a_grid) + m_b * _centred(b, b_grid))
-        return _stored(noted("rounded", shift_right(total, shift, "up")), out, relu)
+        terms = []
+        given = ("first", a, a_grid), ("second", b, b_grid)
+        for (which, q, grid), ratio in zip(given, ratios, strict=True):
+            own = of(which, note)
+            s, s_y = np.float32(grid.scale), np.float32(out.scale)
+            own("ratio of scales", ratio, label, "{s} / {s_y}", s=s, s_y=s_y)
+            multiplier = np.int64(np.rint(np.ldexp(np.float64(ratio), shift)))
+            own("multiplier", multiplier, label, "rne({r} * 2**{t})", r=ratio, t=shift)
+            less = centred(q, grid, own)
+            terms.append(multiplier * less)
+            own("product", terms[-1], label, "{m} * {d}", m=multiplier, d=less)
+        total = note("sum", terms[0] + terms[1], label, "{a} + {b}", a=terms[0], b=terms[1])
+        return on_grid(_shifted(total, shift, note, label), out, relu, note, label)
 
     def mul(
-        self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
+        self,
+        a: IntArray,
+        a_grid: Grid,
+        b: IntArray,
+        b_grid: Grid,
+        out: Grid,
+        relu: bool = False,
+        note: Note = silent,
     ) -> IntArray | None:
         r"""A product with a real multiplier.
 
@@ -203,31 +292,21 @@ class XNNPACKOperations(TFLiteRuyOperations):
         """
         if np.dtype(out.storage).itemsize > 1:
             return None
-        total = noted("product", _centred(a, a_grid) * _centred(b, b_grid)).astype(np.float32)
-        scaled = noted("scaled", total * noted("multiplier", _ratio(a_grid, b_grid, out)))
-        rounded = noted("rounded", round_half_even(scaled))
-        return _stored(rounded.astype(np.float64), out, relu)
+        label = "eq-xnnpack-mul"
+        total = centred_product(a, a_grid, b, b_grid, note, label).astype(np.float32)
+        ratio = ratio_of_product(a_grid, b_grid, out, note, label)
+        scaled = note("scaled", total * ratio, label, "{v} * {M}", v=total, M=ratio)
+        return on_grid(rounded_to_even(scaled, note, label), out, relu, note, label)
 
 
-def _centred(q: IntArray, grid: Grid) -> IntArray:
-    return np.asarray(q).astype(np.int64) - grid.zero_point
-
-
-def _ratio(a: Grid, b: Grid, out: Grid) -> np.floating[Any]:
-    """What a product of integers is multiplied by, in float32."""
-    ratio: np.floating[Any] = np.float32(a.scale) * np.float32(b.scale) / np.float32(out.scale)
-    return ratio
-
-
-def _multiplied(total: IntArray, multiplier: Any, ties: Ties = "away", mark: str = "") -> IntArray:
+def _multiplied(total: IntArray, multiplier: Any, note: Note, ties: Ties = "away") -> IntArray:
     """The first rounding upward, the second as told: ``eq-multiply-rounded-twice``."""
-    integer, exponent = fixed_point_multiplier(np.float64(multiplier))
-    noted(f"multiplier{mark}", integer)
-    noted(f"exponent{mark}", exponent)
-    rounded = multiply_rounded_twice(total, integer, exponent, "up", ties)
-    return noted(f"rounded{mark}", rounded)
+    return multiplied_twice(total, *as_fixed_point(multiplier, note), "up", ties, note)
 
 
-def _stored(rounded: Any, out: Grid, relu: bool = False) -> IntArray:
-    low, high = out.lowest if relu else (out.quant_min, out.quant_max)
-    return clamp_to_int(rounded + out.zero_point, low, high, out.storage)
+def _shifted(total: IntArray, shift: int, note: Note, label: str) -> IntArray:
+    """Divided by a power of two, ties upward."""
+    rounded = shift_right(total, shift, "up")
+    said = "rsu({x}, {t})"
+    note("rounded", rounded, label, said, lambda: shift_tie(total, shift, "up"), x=total, t=shift)
+    return rounded

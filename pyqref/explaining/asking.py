@@ -62,12 +62,14 @@ class Recording:
         index
             An integer, or one for each axis of the output.
         arithmetics
-            Other systems to compare with, names of :func:`pyqref.arithmetic.names`.
+            Other systems to compare with, names of :func:`pyqref.arithmetic.names`. One that has
+            no rule for the operation is named in ``notes``.
 
         Raises
         ------
         LookupError
-            There is no such layer, or it works on real numbers.
+            There is no such layer, it works on real numbers, or none of the ``arithmetics`` has
+            steps for it.
         IndexError
             The index does not fit the shape of the output.
         TypeError
@@ -188,8 +190,8 @@ def explain(
     index
         Which element of the layer's output: an integer, or one for each axis.
     arithmetics
-        Other systems to compare a linear layer or a convolution with, names of
-        :func:`pyqref.arithmetic.names`; their steps stand in ``others``.
+        Other systems to compare with, names of :func:`pyqref.arithmetic.names`; their steps stand
+        in ``others``. One that has no rule for the operation is named in ``notes``.
 
     Returns
     -------
@@ -201,7 +203,8 @@ def explain(
         ``model`` is no module, ``layer`` no text, the index no integers, or ``arithmetics`` no list
         of names.
     LookupError
-        There is no such layer, or it works on real numbers.
+        There is no such layer, it works on real numbers, or none of the ``arithmetics`` has steps
+        for it.
     IndexError
         The index does not fit the shape of the output.
     RuntimeError

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..tensor.arguments import as_integer
 from .draft import EXPLAINERS, Draft, Picture
+from .elsewhere import add_others
 from .record import Record, Value
 from .show.html import as_html
 from .show.json import as_dict, as_json
@@ -346,16 +347,12 @@ def derive_record(
         )
     draft = Draft(record, index, which=output, arithmetics=arithmetics)
     explainer(draft)
-    if len(draft.others) < len(set(arithmetics)):
-        raise LookupError(
-            f"why: {record.layer} ({record.operation}) has no steps of other arithmetics; give "
-            "arithmetics for linear layers and convolutions with integers in and out only"
-        )
+    add_others(draft)
     found = Derivation(draft)
     other = record.settings.get("arithmetic")
     if other is not None and found.steps and not _same(found.value, found.stored):
         raise LookupError(
-            f"why: {record.layer} ran in the arithmetic {other.name!r}, whose steps are known of "
-            "linear layers and convolutions only; call explain outside of arithmetic.use"
+            f"why: {record.layer} ran in the arithmetic {other.name!r}; call explain outside of "
+            "arithmetic.use, with its name in arithmetics"
         )
     return found

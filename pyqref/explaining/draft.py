@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .record import Record, Value
 from .steps import Operand, Steps
 
+if TYPE_CHECKING:
+    from ..arithmetic.base import Arithmetic
+    from ..arithmetic.step import Note
+
 __all__ = [
     "CAPTURES",
     "EXPLAINERS",
     "Draft",
+    "Elsewhere",
     "Picture",
     "Source",
     "Table",
@@ -75,6 +80,10 @@ class Table(NamedTuple):
     rows: tuple[tuple[Any, ...], ...]
 
 
+#: What an arithmetic makes of one element; None where it has no rule for the operation.
+Elsewhere = Callable[["Arithmetic", "Note"], Any]
+
+
 @dataclass
 class Draft:
     """What an explainer is given, and what it fills.
@@ -95,6 +104,8 @@ class Draft:
         What was stored, where it is no element of the output.
     arithmetics, others
         Other systems to compare with, by name, and their steps.
+    elsewhere
+        What another system makes of the same element.
     """
 
     record: Record
@@ -109,6 +120,7 @@ class Draft:
     stored: Any = None
     arithmetics: tuple[str, ...] = ()
     others: dict[str, Any] = field(default_factory=dict)
+    elsewhere: Elsewhere | None = None
 
     def argument(self, *names: str) -> Any:
         """The first argument of one of these names."""

@@ -65,12 +65,15 @@ def _derivations(
 
 def _explained(ran: Any, place: tuple[int, ...], name: str | None) -> tuple[Line, ...] | None:
     try:
-        if name is None:
-            steps: Any = ran.explain(None, place).steps
-        else:
-            steps = ran.explain(None, place, [name]).others[name]
+        found = ran.explain(None, place)
     except (LookupError, IndexError):
         return None
     if name is not None:
-        return tuple(Line(s.name, short(s.value), s.formula, s.decision) for s in steps)
-    return tuple(Line(s.name, short(s.value), s.numbers, s.decision) for s in steps)
+        try:
+            others = ran.explain(None, place, [name]).others[name]
+        except LookupError:  # it has no rule: there the numbers of the engine stand
+            if found.value != found.stored:
+                return None
+        else:
+            return tuple(Line(s.name, short(s.value), s.formula, s.decision) for s in others)
+    return tuple(Line(s.name, short(s.value), s.numbers, s.decision) for s in found.steps)

@@ -20,7 +20,7 @@ from pyqref.explaining.draft import EXPLAINERS
 from pyqref.explaining.show.json import steps_of
 
 from .cases import CASES
-from .drawing import ENGINES, sweep
+from .drawing import ENGINES, others, sweep
 
 
 @pytest.fixture(autouse=True)
@@ -111,8 +111,53 @@ def test_side_by_side():
         assert f"{len(names)} arithmetics side by side" in found._repr_html_()
         wrong = [name for name, each in found.others.items() if each[-1].value != found.stored]
         assert len(wrong) == found._repr_html_().count("≠")
-    with pytest.raises(LookupError, match="no steps of other arithmetics"):
-        explain(small_model(), pyqref.randn(1, 1, 4, 4), "0", (0, 0, 0, 0), ["qnnpack"])
+
+
+@pytest.mark.parametrize("system", pyqref.arithmetic.names())
+def test_other_systems_store_what_their_steps_say(system):
+    """``eq-real-operation`` to ``eq-xnnpack-mul``: the last step is what a run there stores."""
+    names = ("convolutions", "transposed", "dynamic", "fused", "sums_and_products")
+    seen = sum((others(0, name, system) for name in (*names, "activations", "windows")), Counter())
+    if system != "tflite-single":
+        assert {"quantized.add", "quantized.mul"} <= set(seen)
+    if not system.startswith(("tflite", "cmsis")):
+        assert {"quantized.linear_dynamic", "quantized.linear_tanh", "Sigmoid"} <= set(seen)
+    assert {"quantized.conv2d", "quantized.matmul", "AvgPool", "AdaptiveAvgPool"} <= set(seen)
+
+
+def test_an_arithmetic_without_a_rule_is_named():
+    """Beside others in the notes; alone it is an error, and without arithmetics there is none."""
+    x = pyqref.quantize_per_tensor(pyqref.tensor([0.25]), 0.1, 3, pyqref.quint8)
+    with recording() as ran:
+        pyqref.ops.quantized.sigmoid(x, 1 / 256, 0)
+    told = "tflite has no rule for sigmoid: there a model keeps the numbers of the engine"
+    found = ran.explain("sigmoid", 0, ["onnx", "tflite"])
+    assert list(found.others) == ["onnx"]
+    assert told in str(found).replace("\n      ", " ")
+    with pytest.raises(LookupError, match=f"{told}; leave arithmetics out"):
+        ran.explain("sigmoid", 0, ["tflite"])
+    assert ran.explain("sigmoid", 0).others == {}
+    model = pyqref.quantization.quantize_dynamic(nn.Sequential(nn.LSTM(2, 2)), {nn.LSTM})
+    with recording() as ran:
+        model(pyqref.ones(1, 1, 2))
+    with pytest.raises(LookupError, match="onnx writes no steps down for recurrent layers"):
+        ran.explain(None, (0, 0, 0), ["onnx"])
+
+
+@pytest.mark.parametrize(("layer", "index"), [("1", (0, 1, 0, 2)), ("4", (0, 2))])
+def test_what_a_sum_is_made_of(layer, index):
+    """Products, and the zero points, add up to the accumulator (``eq-linear-accumulator``)."""
+    found = explain(small_model(), pyqref.randn(1, 1, 4, 4), layer, index)
+    products, parts = found.tables
+    total = found.step("accumulator").value
+    assert total == parts.rows[-1][1] == sum(value for _, value in parts.rows[:-1])
+    sizes = [abs(row[-1]) for row in products.rows]
+    assert sizes == sorted(sizes, reverse=True)
+    given = {f"x{list(each.index)}": each.value for each in found.inputs}
+    z_x, z_w = (each.value for each in found.step("accumulator").operands[1::2])
+    for place, x, w, product in products.rows:
+        assert given[place] == x
+        assert (x - z_x) * (w - z_w) == product
 
 
 def test_json_can_be_computed_again():

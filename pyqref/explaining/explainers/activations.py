@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...numerics.affine import quantize_per_tensor
-from ..draft import Draft, explains
+from ..draft import Draft, Elsewhere, explains
+from ..functions import FUNCTIONS
 from ..record import Value
 from ..steps import Operand
 from .elementwise import dequantized_fused
@@ -40,11 +41,22 @@ def applied(draft: Draft, name: str, x: Operand, *parameters: float) -> Operand:
     )
 
 
+def _elsewhere(draft: Draft, x: Value, name: str, *parameters: Any) -> Elsewhere:
+    """What another system makes of the same element."""
+    q, grids = x.array[draft.index], (x.quantizer.grid, draft.output.quantizer.grid)
+
+    def compute(real: Any) -> Any:
+        return FUNCTIONS[name](real, *parameters)
+
+    return lambda model, note: model.function(np.array([q]), *grids, compute, note)
+
+
 def _pointwise(draft: Draft, x: Value, name: str, parameters: Any, table: bool = False) -> None:
     """As vector code runs it; with ``table``, on qnnpack, as tables are filled."""
     out = draft.output
     q = draft.element("x", x, draft.index)
     bytes_ = np.dtype(out.quantizer.grid.storage)
+    draft.elsewhere = _elsewhere(draft, x, name, *parameters)
     if table and draft.engine == "qnnpack" and bytes_ == np.uint8:
         y = applied(draft, name, draft.dequantized(q, x, "X"), *parameters)
         result = on_grid(draft, y, out)
@@ -68,6 +80,7 @@ def fixed_range(draft: Draft) -> None:
     x = draft.argument("tensor")
     q = draft.element("x", x, draft.index)
     name = draft.record.operation.lower()
+    draft.elsewhere = _elsewhere(draft, x, name)
     y = applied(draft, name, draft.dequantized(q, x, "X"))
     draft.dequantized(on_grid(draft, y, draft.output), draft.output)
 
@@ -78,6 +91,7 @@ def gelu(draft: Draft) -> None:
     x = draft.argument("x")
     q = draft.element("x", x, draft.index)
     name = "gelu" if draft.record.arguments["approximate"] == "none" else "gelu_tanh"
+    draft.elsewhere = _elsewhere(draft, x, name)
     y = applied(draft, name, draft.dequantized(q, x, "X"))
     draft.dequantized(on_grid(draft, y, draft.output), draft.output)
 

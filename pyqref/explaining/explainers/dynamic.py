@@ -8,6 +8,7 @@ from ..._typing import PackedLinear
 from ...numerics.dynamic_qparams import SMALLEST_DYNAMIC_SCALE
 from ..draft import Draft, explains
 from ..record import Value
+from ..rows import OneOutput, dynamic_elsewhere
 from ..steps import Operand
 from .requantization import Layer, requantized, unit_of_accumulator
 from .weighted import Places, accumulate_integers, layer_and_places
@@ -176,7 +177,11 @@ def linear_dynamic(draft: Draft) -> None:
     row = int(np.ravel_multi_index(draft.index[:-1], x.shape[:-1]))
     reduced = bool(draft.record.arguments["reduce_range"])
     y = dynamic_linear(draft, x, packed, row, draft.index[-1], None, reduced)
-    if "_relu" in draft.record.operation:
+    numbers, relu = x.array.reshape(-1, packed.shape[1])[row], "_relu" in draft.record.operation
+    layer, padded = Layer(packed, draft.index[-1], 1.0), np.zeros(numbers.shape, bool)
+    one = OneOutput(packed, layer, draft.index, padded)
+    draft.elsewhere = dynamic_elsewhere(one, numbers, x.array, reduced, relu)
+    if relu:
         zero = Operand("0", np.float32(0))
         draft.steps.add("ReLU", "max32", y, zero, symbol="y", label="eq-linear-dynamic")
 
@@ -193,6 +198,10 @@ def conv_dynamic(draft: Draft) -> None:
     layer, places, label = layer_and_places(packed, x, draft.index, float(scale.value))
     integers = quantized_row(draft, draft.elements("X", x, places.inputs), scale, zero_point)
     total = accumulate_integers(draft, integers, zero_point, packed, layer, places, label)
+    window = np.zeros(places.inside.shape, np.float32)
+    window[places.inside] = x.array.reshape(-1)[places.inputs]
+    one = OneOutput(packed, layer, draft.index, ~places.inside)
+    draft.elsewhere = dynamic_elsewhere(one, window, x.array, reduced, relu=False)
     z = int(zero_point.value)
     q = requantized(draft, total, layer, float(scale.value), z)
     difference = draft.steps.add("less the zero point", "difference", q, zero_point, symbol="d")

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...numerics.elementwise import zero_is_coarse
-from ..draft import Draft, explains
+from ..draft import Draft, Elsewhere, explains
+from ..elsewhere import clamped_elsewhere, near, quantized_elsewhere
 from ..record import Value
 from ..steps import Operand
 from .grids import on_grid, quantized, quantized_after
@@ -45,6 +46,13 @@ def _pair(draft: Draft) -> tuple[Value, Value]:
     return draft.argument("qa"), draft.argument("qb")
 
 
+def _of_two(method: str, draft: Draft, a: Value, b: Value, relu: bool) -> Elsewhere:
+    """What another system makes of the same two elements."""
+    left, right, out = near(a, draft), near(b, draft), draft.output.quantizer.grid
+    given = left, a.quantizer.grid, right, b.quantizer.grid, out, relu
+    return lambda model, note: getattr(model, method)(*given, note)
+
+
 @explains("quantized.add", "quantized.add_relu")
 def add(draft: Draft) -> None:
     """Dequantize both, add, quantize; on qnnpack in integers."""
@@ -55,6 +63,7 @@ def add(draft: Draft) -> None:
     out, relu = draft.output, draft.record.operation.endswith("_relu")
     qa = draft.element("a", a, draft.aligned(a, draft.index))
     qb = draft.element("b", b, draft.aligned(b, draft.index))
+    draft.elsewhere = _of_two("add", draft, a, b, relu)
     if draft.engine == "qnnpack" and np.dtype(out.quantizer.grid.storage) == np.uint8:
         _add_fixed_point(draft, (qa, a), (qb, b), out, relu)
         return
@@ -114,6 +123,7 @@ def mul(draft: Draft) -> None:
         multiply_by_number(draft)
         return
     steps, out, relu = draft.steps, draft.output, draft.record.operation.endswith("_relu")
+    draft.elsewhere = _of_two("mul", draft, a, b, relu)
     centred, scales = [], []
     for symbol, value in (("a", a), ("b", b)):
         q = draft.element(symbol, value, draft.aligned(value, draft.index))
@@ -213,6 +223,7 @@ def relu(draft: Draft) -> None:
 def _clamped(draft: Draft, x: Value, low: Any, high: Any, label: str) -> None:
     steps, grid = draft.steps, x.quantizer.grid
     q = draft.element("x", x, draft.index)
+    draft.elsewhere = clamped_elsewhere(q.value, grid, {"low": low, "high": high})
     for rule, symbol, bound in (("max", "low", low), ("min", "high", high)):
         if bound is not None:
             on = Operand(symbol, np.float32(bound))
@@ -247,6 +258,7 @@ def relu6(draft: Draft) -> None:
     x = draft.argument("qx")
     steps, grid = draft.steps, x.quantizer.grid
     q = draft.element("x", x, draft.index)
+    draft.elsewhere = clamped_elsewhere(q.value, grid, {"low": 0.0, "high": 6.0})
     q = steps.add("ReLU", "max", q, Operand("z", x.zero_point), symbol="q")
     wide = np.dtype(grid.storage).itemsize > 1
     ends = grid.quant_min, grid.quant_max
@@ -266,5 +278,6 @@ def masked_fill(draft: Draft) -> None:
         q = draft.steps.add("mask is false: kept", "take", q, symbol="q")
     else:
         value = Operand("value", np.float32(_real(given["value"])))
+        draft.elsewhere = quantized_elsewhere(value.value, draft.output.quantizer.grid)
         q = on_grid(draft, value, draft.output)
     draft.dequantized(q, draft.output)

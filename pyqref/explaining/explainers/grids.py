@@ -8,6 +8,7 @@ import numpy as np
 
 from ...tensor.quantized.quantizer import PerChannelQuantizer
 from ..draft import Draft, explains
+from ..elsewhere import quantized_elsewhere
 from ..record import Value
 from ..steps import Operand
 
@@ -65,6 +66,7 @@ def on_grid(draft: Draft, x: Operand, out: Value) -> Operand:
 def quantize_per_tensor(draft: Draft) -> None:
     """A real number, on a grid."""
     x = draft.element("x", draft.argument("input"), draft.index)
+    draft.elsewhere = quantized_elsewhere(x.value, draft.output.quantizer.grid)
     q = on_grid(draft, x, draft.output)
     draft.dequantized(q, draft.output)
 

@@ -14,6 +14,7 @@ from ...numerics.interpolate import nearest
 from ...tape import Operation, indexing, shape
 from ...tape.padding import Pad
 from ..draft import Draft, explains
+from ..elsewhere import quantized_elsewhere, rescaled_elsewhere
 from ..record import Value
 from ..steps import Operand
 from .grids import on_grid
@@ -104,9 +105,11 @@ def join(draft: Draft) -> None:
     source, out = tensors[which], draft.output
     q = moved(draft, source, place - int(ends[which]))
     draft.notes.append(f"from input {which} of {len(tensors)}")
+    relu = draft.record.operation.endswith("_relu")
     if (source.scale, source.zero_point) != (out.scale, out.zero_point):
+        draft.elsewhere = rescaled_elsewhere(q.value, source, out, relu)
         q = on_grid(draft, draft.dequantized(q, source, "x"), out)
-    if draft.record.operation.endswith("_relu"):
+    if relu:
         zero = Operand("z_y", out.zero_point)
         q = draft.steps.add("ReLU", "max", q, zero, symbol="q", label="eq-quantized-relu")
     draft.dequantized(q, out)
@@ -122,6 +125,7 @@ def pad(draft: Draft) -> None:
         draft.dequantized(moved(draft, x, place), draft.output)
         return
     draft.notes.append("in the padding")
+    draft.elsewhere = quantized_elsewhere(np.float32(value), draft.output.quantizer.grid)
     q = on_grid(draft, Operand("value", np.float32(value)), draft.output)
     draft.dequantized(q, draft.output)
 

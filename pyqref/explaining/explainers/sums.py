@@ -46,6 +46,8 @@ def matmul(draft: Draft) -> None:
     real = steps.add(
         "in real numbers", "times32", single, unit, symbol="y", label="eq-quantized-matmul"
     )
+    given = x.value[None], a.quantizer.grid, w.value[:, None], b.quantizer.grid
+    draft.elsewhere = lambda model, note: model.matmul(*given, out.quantizer.grid, note)
     draft.dequantized(on_grid(draft, real, out), out)
 
 

@@ -8,11 +8,12 @@ import numpy as np
 
 from ... import arithmetic
 from ..._typing import Packed, PackedConv
-from ...arithmetic.layer import layer_of
 from ..draft import Draft, Picture, explains
 from ..record import Value
+from ..rows import OneOutput, in_order, weight_in_order
 from ..steps import Operand
 from .requantization import Layer, requantized
+from .sum_parts import show_parts
 
 __all__ = [
     "Places",
@@ -93,7 +94,10 @@ def accumulate(
     """The accumulator of one output, with its extremes on the way."""
     inputs = draft.elements("x", x, places.inputs)
     zero = Operand("z_x", x_zero)
-    return accumulate_integers(draft, inputs, zero, packed, layer, places, label)
+    total = accumulate_integers(draft, inputs, zero, packed, layer, places, label)
+    weights = next(each for each in draft.steps[-1].operands if each.symbol == "w")
+    show_parts(draft, x, places.inputs, inputs, weights, (x_zero, layer.weight_zero_point))
+    return total
 
 
 def accumulate_integers(
@@ -177,30 +181,22 @@ def _in_arithmetic(
     """The steps of another system, from the same integers."""
     picture, out = draft.picture, draft.output
     assert picture is not None
-    stored = [
-        np.moveaxis(each, 0, -1).ravel() + zero
-        for each, zero in (
-            (picture.inputs, x.zero_point),
-            (picture.weights, layer.weight_zero_point),
-        )
-    ]
-    conv = hasattr(packed, "stride")
+    one = OneOutput(packed, layer, draft.index, picture.padded)
     low, high = packed.output_range
-    scale = np.array([layer.weight_scale]) if layer.per_channel else layer.weight_scale
     return tuple(
         arithmetic.get(name).steps(
-            stored[0],
+            in_order(packed, picture.inputs) + x.zero_point,
             x.zero_point,
-            stored[1],
+            weight_in_order(packed, draft.index),
             layer.weight_zero_point,
             None if layer.bias is None else float(layer.bias),
             x.scale,
-            scale,
+            one.scale,
             out.scale,
             out.zero_point,
             max(low, out.zero_point) if relu else low,
             high,
-            layer_of(packed),
-            picture.padded.all(axis=0).ravel() if conv else None,
+            one.place,
+            one.outside,
         )
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...numerics.interpolate import source_position
 from ..draft import Draft, Picture, explains
+from ..elsewhere import averaged_elsewhere
 from ..record import Value
 from ..steps import Operand
 from .grids import on_grid
@@ -67,10 +68,12 @@ def max_pool(draft: Draft) -> None:
 
 
 def mean_of_integers(
-    draft: Draft, values: Operand, x: Value, count: int, engine: str, label: str
+    draft: Draft, values: Operand, x: Value, count: int, engine: str, label: str, whole: bool
 ) -> None:
     """The integer of the mean of ``count`` elements."""
     steps, out = draft.steps, draft.output
+    taps = values.value if draft.picture is None else draft.picture.inputs + x.zero_point
+    draft.elsewhere = averaged_elsewhere(taps, count, x, whole)
     z = Operand("z", x.zero_point)
     total = steps.add("sum less zero points", "total", values, z, symbol="S")
     single = steps.add("as float32", "single", total, symbol="f")
@@ -79,8 +82,8 @@ def mean_of_integers(
     ends = int(limits.min), int(limits.max)
     if engine == "qnnpack":
         s = steps.single("scale", "s", x.scale)
-        whole = steps.add("scale of the sum", "times32", s, n, symbol="u")
-        multiplier = steps.add("multiplier", "over32", s, whole, symbol="M")
+        unit = steps.add("scale of the sum", "times32", s, n, symbol="u")
+        multiplier = steps.add("multiplier", "over32", s, unit, symbol="M")
         value = steps.add("mean in steps", "times32", single, multiplier, symbol="v")
         q = round_and_clamp(draft, value, x.zero_point, *ends, label)
     else:
@@ -120,7 +123,8 @@ def avg_pool(draft: Draft) -> None:
         count = int(inside.sum())
     engine = draft.engine if spatial < 3 and not given["ceil_mode"] else "fbgemm"
     _show(draft, values.value, inside, x.zero_point)
-    mean_of_integers(draft, values, x, count, engine, "eq-quantized-avg-pool")
+    whole = tuple(kernel) == size and not any(padding) and given["divisor_override"] is None
+    mean_of_integers(draft, values, x, count, engine, "eq-quantized-avg-pool", whole)
 
 
 def _adaptive(
@@ -139,7 +143,8 @@ def _adaptive(
     _show(draft, values.value, inside, x.zero_point)
     label = "eq-quantized-adaptive-avg-pool"
     count = int(inside.sum())
-    mean_of_integers(draft, values, x, count, engine if even else "fbgemm", label)
+    whole = all(size == 1 for size in sizes)
+    mean_of_integers(draft, values, x, count, engine if even else "fbgemm", label, whole)
 
 
 @explains("AdaptiveAvgPool")
@@ -163,7 +168,7 @@ def mean(draft: Draft) -> None:
     if last and array.dtype.itemsize == 1 and array.size:
         images = ndim == 4 and len(axes) == 2
         engine = draft.engine if images and array.dtype == np.uint8 else "fbgemm"
-        mean_of_integers(draft, values, x, places.size, engine, "eq-quantized-mean")
+        mean_of_integers(draft, values, x, places.size, engine, "eq-quantized-mean", True)
         return
     _mean_of_reals(draft, x, axes, keepdim)
 

@@ -22,11 +22,14 @@ _PAGES = {
     """,
     "arithmetics": """
         bias-half-away dynamic-onednn fixed-point-multiplier multiply-rounded-once
-        multiply-rounded-twice requantize-double requantize-onednn requantize-onnx
-        requantize-qdq requantize-tensorrt saturating-pairs
+        multiply-rounded-twice onnx-add onnx-average onnx-dynamic onnx-global-average
+        onnx-mul real-operation real-result requantize-double requantize-onednn
+        requantize-onnx requantize-qdq requantize-tensorrt saturating-pairs tflite-add
+        tflite-average tflite-mul tflite-quantize tflite-rescale xnnpack-add xnnpack-mul
+        xnnpack-rescale
     """,
     "dynamic": """
-        dynamic-input dynamic-output gru-step linear-dynamic lstm-step rnn-step
+        conv-dynamic dynamic-input dynamic-output gru-step linear-dynamic lstm-step rnn-step
     """,
     "elementwise": """
         add-fixed-point add-scalar dequantize-fused mul-scalar quantize-after

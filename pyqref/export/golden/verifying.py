@@ -83,7 +83,7 @@ class Verification:
     >>> stage = StageDifference("fc", "accumulator", 8, 0)
     >>> found = Verification(Differences(()), (stage,))
     >>> found.ok, found
-    (True, All 1 arrays inside of layers are the same.)
+    (True, The one array inside a layer is the same.)
     """
 
     def __init__(
@@ -107,9 +107,11 @@ class Verification:
         lines = []
         parted = [each for each in self.stages if each.differing]
         if self.stages and not parted:
-            lines = [f"All {len(self.stages)} arrays inside of layers are the same."]
+            count = len(self.stages)
+            many = f"All {count} arrays inside layers are the same."
+            lines = [many if count > 1 else "The one array inside a layer is the same."]
         elif parted:
-            lines = ["Inside of layers, in the order of computation:", *map(str, parted), ""]
+            lines = ["Inside layers, in the order of computation:", *map(str, parted), ""]
         first = self.differences.first
         if first is not None and self.resembling:
             lines.append(f"{first.layer}: all outputs are those of another arithmetic:")
@@ -169,8 +171,8 @@ def verify(
     >>> folder = os.path.join(tempfile.mkdtemp(), "vectors")
     >>> pyqref.export.vectors(pyqref.nn.Sequential(layer), x, folder)
     >>> pyqref.export.verify(folder, {"0": np.uint8([[0]]), "0/accumulator": np.int32([[0]])})
-    All 1 arrays inside of layers are the same.
-    All 1 layers give the same.
+    The one array inside a layer is the same.
+    The one layer is equal.
     >>> found = pyqref.export.verify(folder, {"0": np.uint8([[1]])})
     >>> found.ok, found.differences.first
     (False, LayerDifference('0', 1 of 1, {'clamp range': 1}))
