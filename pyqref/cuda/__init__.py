@@ -61,7 +61,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {}, modules=("amp",))
+    __getattr__ = on_first_use(__name__, {"amp": (".", "amp")})
 
 
 def _needs_gpu(function: str) -> RuntimeError:

@@ -55,7 +55,10 @@ def pack(arrays: dict[str, Array], metadata: dict[str, str]) -> bytes:
 
 
 def pack_into(path: str, arrays: dict[str, Array], metadata: dict[str, str]) -> None:
-    """Write what :func:`pack` returns to a file, without a copy of it in memory."""
+    """Write what :func:`pack` returns to a file.
+
+    The package safetensors makes no copy in memory since its release 0.8.
+    """
     import safetensors.numpy
 
     safetensors.numpy.save_file(_contiguous(arrays), path, metadata)
