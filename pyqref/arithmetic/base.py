@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pyqref.numerics.linear import linear_accumulator
+from pyqref.numerics.noted import noted
 from pyqref.numerics.rounding import round_half_even
 from pyqref.numerics.types import IntArray
 
@@ -296,7 +297,7 @@ def clamped(
     total: IntArray, low: int, high: int, note: Note, label: str = "eq-requantize"
 ) -> IntArray:
     """Clamp integers to the range of the output."""
-    result = np.clip(total, low, high)
+    result = np.clip(total, noted("low", low), noted("high", high))
     return note(
         "clamped",
         result,
