@@ -203,7 +203,7 @@ def folded(
     gamma: Array,
     beta: Array | float,
     axis: int = 0,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The weight and bias for a given deviation."""
     factor = gamma / deviation
     shape = (-1, 1) if axis == 0 else (1, -1)

@@ -92,7 +92,7 @@ def linear_dynamic(
     x: Array,
     weight: IntArray,
     weight_scales: NumberOrArray,
-    weight_zero_points: int,
+    weight_zero_points: int | Array,
     bias: Array | None = None,
     relu: bool = False,
     engine: Engine = "fbgemm",

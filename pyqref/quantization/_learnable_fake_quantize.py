@@ -177,7 +177,7 @@ class _LearnableFakeQuantize(FakeQuantizeBase):
         print(f"{type(self).__name__} Scale: {self.scale.detach()}")  # noqa: T201
         print(f"{type(self).__name__} Zero Point: {self.zero_point.detach()}")  # noqa: T201
 
-    def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
+    def calculate_qparams(self, **kwargs: object) -> tuple[Tensor, Tensor]:
         """The scale, at least ``eps``, and the zero point as an int64 within the range."""
         self.scale.data.clamp_(min=self.eps.item())
         zero_point = self.zero_point.detach().round().clamp(self.quant_min, self.quant_max)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Tensor
 from ..dtypes import dtype, qscheme
 from .base import TensorBase
 from .foreign import kind_of, refuse_foreign
@@ -182,7 +183,7 @@ def with_own_dtypes(arrays: list[Any]) -> list[Any]:
     return arrays
 
 
-def tensors_of(name: str, tensors: object) -> list[Any]:
+def tensors_of(name: str, tensors: object) -> list[Tensor]:
     """The tensors of a sequence of them, which the function ``name`` takes.
 
     Examples

@@ -96,7 +96,7 @@ def dequantize_linear(
     return wrap(np.asarray(reals * _along(_elements(scale), integers.ndim, axis), np.float32))
 
 
-def dynamic_quantize_linear(x: Tensor) -> tuple[Any, Any, Any]:
+def dynamic_quantize_linear(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """DynamicQuantizeLinear: integers of 8 bits, their scale and their zero point."""
     array = _elements(x)
     low = np.float32(min(0, array.min(initial=0)))

@@ -184,7 +184,7 @@ def multi_head_attention_forward(
     static_v: Tensor | None = None,
     average_attn_weights: bool = True,
     is_causal: bool = False,
-) -> tuple[Any, Any]:
+) -> tuple[Tensor, Tensor | None]:
     """Attention of several heads, between linear maps; see ``nn.MultiheadAttention``.
 
     ``query`` is `(L, N, E)` or `(L, E)`, ``key`` and ``value`` `(S, N, E)` or `(S, E)`.

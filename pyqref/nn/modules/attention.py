@@ -164,7 +164,7 @@ class MultiheadAttention(Module):
         attn_mask: Tensor | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Tensor, Tensor | None]:
         """Attend.
 
         Parameters

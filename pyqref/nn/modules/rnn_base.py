@@ -301,7 +301,7 @@ def _require_state(state: Any, name: str) -> None:
     refuse_quantized(state)
 
 
-def pair_of_states(hx: Sequence[Tensor] | None) -> tuple[Any, Any] | None:
+def pair_of_states(hx: Sequence[Tensor] | None) -> tuple[Tensor, Tensor] | None:
     """The hidden and the cell state of an LSTM, or None where none are given.
 
     Raises

@@ -185,7 +185,9 @@ class LSTMCell(RNNCellBase):
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
-    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Any, Any]:
+    def forward(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Hidden and cell state after the step; ``hx`` is the pair before it."""
         states = pair_of_states(hx)
         h, c = self._step(tape.LstmLayer, input, states, None)

@@ -28,7 +28,7 @@ class _WeightNorm(Module):
         """The weight of a length and a direction."""
         return weight_v * (weight_g / norm_except_dim(weight_v, self.dim))
 
-    def right_inverse(self, weight: Tensor) -> tuple[Any, Any]:
+    def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
         """Length and direction of a weight."""
         return norm_except_dim(weight, self.dim), weight
 

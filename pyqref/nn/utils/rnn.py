@@ -94,7 +94,7 @@ def pad_packed_sequence(
     batch_first: bool = False,
     padding_value: float = 0.0,
     total_length: int | None = None,
-) -> tuple[Any, Any]:
+) -> tuple[Tensor, Tensor]:
     """Put the padding back; the inverse of :func:`pack_padded_sequence`.
 
     Returns
@@ -153,7 +153,7 @@ def pad_sequence(
 
 def unpad_sequence(
     padded_sequences: Tensor, lengths: Tensor | Sequence[int], batch_first: bool = False
-) -> list[Any]:
+) -> list[Tensor]:
     """The sequences of a padded batch without their padding (on the right)."""
     batch = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
     counts = _lengths(lengths).tolist()
@@ -166,7 +166,7 @@ def pack_sequence(sequences: Sequence[Any], enforce_sorted: bool = True) -> Pack
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
-def unpack_sequence(packed_sequences: PackedSequence) -> list[Any]:
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     """The inverse of :func:`pack_sequence`."""
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)

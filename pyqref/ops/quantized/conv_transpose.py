@@ -91,7 +91,7 @@ def conv_transpose3d_prepack(
     return _prepack(3, weight, bias, stride, padding, output_padding, dilation, groups)
 
 
-def conv_transpose1d_unpack(packed_weights: PackedConvTranspose) -> tuple[Any, Any]:
+def conv_transpose1d_unpack(packed_weights: PackedConvTranspose) -> tuple[Tensor, Tensor | None]:
     """The weight and the bias that were packed.
 
     Examples
@@ -106,7 +106,7 @@ def conv_transpose1d_unpack(packed_weights: PackedConvTranspose) -> tuple[Any, A
     return _unpack("conv_transpose1d_unpack", packed_weights)
 
 
-def conv_transpose2d_unpack(packed_weights: PackedConvTranspose) -> tuple[Any, Any]:
+def conv_transpose2d_unpack(packed_weights: PackedConvTranspose) -> tuple[Tensor, Tensor | None]:
     """The weight and the bias that were packed.
 
     Examples
@@ -121,7 +121,7 @@ def conv_transpose2d_unpack(packed_weights: PackedConvTranspose) -> tuple[Any, A
     return _unpack("conv_transpose2d_unpack", packed_weights)
 
 
-def conv_transpose3d_unpack(packed_weights: PackedConvTranspose) -> tuple[Any, Any]:
+def conv_transpose3d_unpack(packed_weights: PackedConvTranspose) -> tuple[Tensor, Tensor | None]:
     """The weight and the bias that were packed.
 
     Examples

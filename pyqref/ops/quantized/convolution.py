@@ -113,7 +113,7 @@ def conv3d_prepack(
     return _prepack(3, weight, bias, stride, padding, dilation, groups)
 
 
-def conv1d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
+def conv1d_unpack(packed_weights: PackedConv) -> tuple[Tensor, Tensor | None]:
     """The weight and the bias that were packed.
 
     Examples
@@ -128,7 +128,7 @@ def conv1d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
     return _unpack("conv1d_unpack", packed_weights)
 
 
-def conv2d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
+def conv2d_unpack(packed_weights: PackedConv) -> tuple[Tensor, Tensor | None]:
     """The weight and the bias that were packed.
 
     Examples
@@ -143,7 +143,7 @@ def conv2d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
     return _unpack("conv2d_unpack", packed_weights)
 
 
-def conv3d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
+def conv3d_unpack(packed_weights: PackedConv) -> tuple[Tensor, Tensor | None]:
     """The weight and the bias that were packed.
 
     Examples

@@ -50,7 +50,7 @@ def linear_prepack(W: Tensor, B: Tensor | None = None) -> PackedLinear:
     return PackedLinear(W, None if B is None else B.detach())
 
 
-def linear_unpack(W_prepack: PackedLinear) -> tuple[Any, Any]:
+def linear_unpack(W_prepack: PackedLinear) -> tuple[Tensor, Tensor | None]:
     """The weight and the bias that were packed.
 
     Examples

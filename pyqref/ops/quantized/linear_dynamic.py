@@ -34,7 +34,7 @@ class PackedLinearFloat16:
         self.shape = tuple(weight.shape)
         self.bias_tensor = bias
 
-    def unpack(self) -> tuple[Any, Any]:
+    def unpack(self) -> tuple[Tensor, Tensor | None]:
         """The rounded weight, in float32, and the float bias (or None)."""
         return self.weight, self.bias_tensor
 
@@ -64,7 +64,7 @@ def linear_prepack_fp16(W: Tensor, B: Tensor | None = None) -> PackedLinearFloat
     return PackedLinearFloat16(W, None if B is None else B.detach())
 
 
-def linear_unpack_fp16(W_prepack: PackedLinearFloat16) -> tuple[Any, Any]:
+def linear_unpack_fp16(W_prepack: PackedLinearFloat16) -> tuple[Tensor, Tensor | None]:
     """The rounded weight and the bias that were packed.
 
     Examples

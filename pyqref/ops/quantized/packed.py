@@ -125,7 +125,7 @@ class PackedWeight:
             integers, self.weight_scales, self.weight_zero_points, self.axis, qint8, self.qscheme
         )
 
-    def unpack(self) -> tuple[Any, Any]:
+    def unpack(self) -> tuple[Tensor, Tensor | None]:
         """The quantized weight and the float bias (or None).
 
         fbgemm keeps scales as float32, so that a weight quantized with scale 0.1 comes
@@ -240,7 +240,7 @@ class PackedLinear(PackedWeight):
             self.engine,  # type: ignore[arg-type]
         )
 
-    def run_dynamic(self, x: Array, reduce_range: bool) -> tuple[Any, float, float]:
+    def run_dynamic(self, x: Array, reduce_range: bool) -> tuple[Array, float, float]:
         """Real outputs ``(..., N)`` of real inputs ``(..., K)``, and the range of the inputs."""
         return self.projection(reduce_range).of(x)
 

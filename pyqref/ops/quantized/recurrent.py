@@ -48,7 +48,7 @@ def quantized_lstm_cell_dynamic(
     w_hh: PackedLinear | PackedLinearFloat16,
     bias_ih: Tensor | None = None,
     bias_hh: Tensor | None = None,
-) -> tuple[Any, Any]:
+) -> tuple[Tensor, Tensor]:
     r"""One step of an LSTM: equation ``eq-lstm-step`` on two projections ``eq-linear-dynamic``.
 
     Parameters

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ... import dtypes
@@ -21,7 +19,7 @@ __all__ = [
 
 
 @operator
-def choose_qparams_per_token(input: Tensor, dtype: dtype_) -> tuple[Any, Any]:
+def choose_qparams_per_token(input: Tensor, dtype: dtype_) -> tuple[Tensor, Tensor]:
     """A scale for each row of the last axis: its largest magnitude over 127, at least 1e-5 of it.
 
     Parameters
@@ -53,7 +51,7 @@ def choose_qparams_per_token(input: Tensor, dtype: dtype_) -> tuple[Any, Any]:
 
 
 @operator
-def choose_qparams_per_token_asymmetric(input: Tensor, dtype: dtype_) -> tuple[Any, Any]:
+def choose_qparams_per_token_asymmetric(input: Tensor, dtype: dtype_) -> tuple[Tensor, Tensor]:
     """Scale and zero point for each row of the last axis, over its range and zero.
 
     Returns

@@ -135,7 +135,7 @@ class FakeQuantize(FakeQuantizeBase):
         self.ch_axis: int = getattr(observer, "ch_axis", -1)
         self.is_per_channel: bool = observer.qscheme.is_per_channel
 
-    def calculate_qparams(self, **kwargs: object) -> tuple[Any, Any]:
+    def calculate_qparams(self, **kwargs: object) -> tuple[Tensor, Tensor]:
         """Scale and zero point that the observer finds."""
         return self.activation_post_process.calculate_qparams()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyqref.quantization.observer.fixed_qparams import FixedQParamsObserver
 
-from ..._typing import Module
+from ..._typing import Module, Tensor
 from .fake_quantize import FakeQuantize
 
 __all__ = ["FixedQParamsFakeQuantize"]
@@ -51,7 +51,7 @@ class FixedQParamsFakeQuantize(FakeQuantize):
         self.scale = fixed.scale
         self.zero_point = fixed.zero_point
 
-    def calculate_qparams(self, **kwargs: object) -> tuple[Any, Any]:
+    def calculate_qparams(self, **kwargs: object) -> tuple[Tensor, Tensor]:
         """The scale and zero point given."""
         return self.scale, self.zero_point
 

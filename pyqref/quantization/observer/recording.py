@@ -74,6 +74,6 @@ class RecordingObserver(ObserverBase):
             "not ranges; use MinMaxObserver to quantize"
         )
 
-    def get_tensor_value(self) -> list[Any]:
+    def get_tensor_value(self) -> list[Tensor]:
         """The copies of all tensors seen."""
         return self.tensor_val

@@ -179,7 +179,7 @@ class UniformQuantizationObserverBase(ObserverBase):
             f"{type(self).__name__}: qscheme must be {allowed}, got {self.qscheme!r}"
         )
 
-    def _calculate_qparams(self, min_val: Any, max_val: Any) -> tuple[Any, Any]:
+    def _calculate_qparams(self, min_val: Any, max_val: Any) -> tuple[Tensor, Tensor]:
         """Scale and zero point, as tensors, of a range given as tensors."""
         low, high = min_val._array, max_val._array
         if low.size == 0 or (low.ndim == 0 and np.isinf(low) and np.isinf(high) and low > high):

@@ -109,7 +109,7 @@ class MultiheadAttention(FloatMultiheadAttention):
         attn_mask: Any = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Tensor, Tensor | None]:
         """Attend; arguments and results as of :class:`pyqref.nn.MultiheadAttention`.
 
         ``is_causal`` alone is refused: give the causal mask as ``attn_mask``.

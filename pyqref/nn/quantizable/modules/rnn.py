@@ -147,7 +147,7 @@ class LSTM(Module):
     def _get_name(self) -> str:
         return "QuantizableLSTM"
 
-    def forward(self, x: Tensor, hidden: Any = None) -> tuple[Any, tuple[Any, Any]]:
+    def forward(self, x: Tensor, hidden: Any = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Outputs of the last layer, and the final hidden and cell states."""
         require_tensor(self._get_name(), "input", x)
         if x.dim() != 3 or x.shape[-1] != self.input_size:

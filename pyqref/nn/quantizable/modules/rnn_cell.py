@@ -104,7 +104,7 @@ class LSTMCell(Module):
     def _get_name(self) -> str:
         return "QuantizableLSTMCell"
 
-    def forward(self, x: Tensor, hidden: Sequence[Tensor] | None = None) -> tuple[Any, Any]:
+    def forward(self, x: Tensor, hidden: Sequence[Tensor] | None = None) -> tuple[Tensor, Tensor]:
         """Hidden and cell state after one step; ``hidden`` is the pair before it."""
         require_tensor(self._get_name(), "input", x)
         if x.dim() != 2:
@@ -141,7 +141,9 @@ class LSTMCell(Module):
             return [gates[gate].add(igates[gate](x), hgates[gate](hidden)) for gate in _GATES]
         return list(chunk(gates.add(igates(x), hgates(hidden)), 4, 1))
 
-    def initialize_hidden(self, batch_size: int, is_quantized: bool = False) -> tuple[Any, Any]:
+    def initialize_hidden(
+        self, batch_size: int, is_quantized: bool = False
+    ) -> tuple[Tensor, Tensor]:
         """Two states of zeros ``(batch_size, hidden_size)``."""
         h, c = zeros(batch_size, self.hidden_size), zeros(batch_size, self.hidden_size)
         if not is_quantized:

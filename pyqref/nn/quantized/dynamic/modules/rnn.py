@@ -359,7 +359,7 @@ class LSTM(RNNBase):
 
     def forward(
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
-    ) -> tuple[Any, tuple[Any, Any]]:
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Outputs of the last layer, and the final hidden and cell states."""
         output, finals = self._run(input, pair_of_states(hx), ("hidden[0]", "hidden[1]"))
         return output, (finals[0], finals[1])
