@@ -23,6 +23,7 @@ from .channels import sums_of_channels as sums_of_channels
 from .channels import totals_of_columns as totals_of_columns
 from .channels import totals_of_rows as totals_of_rows
 from .elementwise import add as add
+from .elementwise import bordered as bordered
 from .elementwise import cat as cat
 from .elementwise import clamp as clamp
 from .elementwise import join as join
@@ -36,6 +37,7 @@ from .fake_quantize import fake_quantize_per_tensor as fake_quantize_per_tensor
 from .fake_quantize import is_grid as is_grid
 from .fake_quantize import straight_through as straight_through
 from .normalization import batch_norm as batch_norm
+from .normalization import batch_norm_coefficients as batch_norm_coefficients
 from .normalization import group_norm as group_norm
 from .normalization import layer_norm as layer_norm
 from .normalization import layer_norm_of_row as layer_norm_of_row

@@ -42,3 +42,6 @@ cdef int require_output(
 ) except -1
 cdef int require_output_beside(str name, out, int kinds, cnp.ndarray x) except -1
 cdef int require_rows(str name, out, int kinds, Py_ssize_t rows, Py_ssize_t columns) except -1
+
+# An array of this dtype that lies as `x` does, without gaps; its elements are not set.
+cpdef cnp.ndarray output_like(cnp.ndarray x, cnp.dtype dtype)

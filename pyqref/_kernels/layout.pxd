@@ -22,3 +22,7 @@ cpdef object dense(object x)
 cdef bint _have_equal_strides(cnp.ndarray first, cnp.ndarray other)
 
 cpdef object laid_as(object first, object other)
+
+cpdef object copied(object x, object order)
+
+cpdef object reshaped(object x, object shape)

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from . import registry, threads
+
 try:
     from ._outputs import empty, output_like
 except ModuleNotFoundError:  # nothing was compiled
@@ -32,10 +34,13 @@ __all__ = [
     "laid_as",
     "lies_in_result_order",
     "output_like",
+    "reshaped",
 ]
 
 #: Elements of an array that is copied as a whole; of larger ones parts are.
 PART = 1 << 16
+#: Bytes from which on a kernel copies.
+_LARGE = 1 << 13
 
 
 def contiguous(x: Any) -> np.ndarray:
@@ -49,12 +54,39 @@ def contiguous(x: Any) -> np.ndarray:
 def copied(x: np.ndarray, order: Any) -> np.ndarray:
     """Return a copy in this order, its bytes in the order of this machine.
 
+    Parameters
+    ----------
+    x
+        Any array.
+    order
+        ``"C"``, or ``"K"`` for the order in which ``x`` lies.
+
     Examples
     --------
     >>> copied(np.array([1, 2], ">i4"), "C").dtype.isnative
     True
     """
-    return np.array(x, x.dtype.newbyteorder("="), order=order)
+    if x.nbytes < _LARGE and x.dtype.isnative:
+        return x.copy(order)
+    kernel = registry.twin("elementwise")
+    copy = None if kernel is None else kernel.arranged(x, order == "C", threads.limit)
+    return np.array(x, x.dtype.newbyteorder("="), order=order) if copy is None else copy
+
+
+def reshaped(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the elements in another shape: a view where the steps between them allow it.
+
+    Examples
+    --------
+    >>> reshaped(np.arange(6).reshape(2, 3).T, (6,))
+    array([0, 3, 1, 4, 2, 5])
+    """
+    if x.nbytes < _LARGE or x.flags.c_contiguous:
+        return x.reshape(shape)
+    try:
+        return x.reshape(shape, copy=False)
+    except ValueError:  # they do not
+        return copied(x, "C").reshape(shape)
 
 
 def _are_plain(x: np.ndarray) -> bool:
@@ -142,6 +174,10 @@ def laid_as(first: np.ndarray, other: np.ndarray) -> np.ndarray:
         return other
     if first.flags.c_contiguous and other.flags.c_contiguous:
         return other
+    if other.nbytes >= _LARGE and _has_channels_last(first):
+        ndim = first.ndim
+        last = copied(other.transpose(0, *range(2, ndim), 1), "C")
+        return last.transpose(0, ndim - 1, *range(1, ndim - 1))
     copy = output_like(first, other.dtype)
     np.copyto(copy, other)
     return copy

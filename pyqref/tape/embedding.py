@@ -18,6 +18,12 @@ class Embedding(Operation):
     gradient of a row is over the number of times that it was looked up.
     """
 
+    @staticmethod
+    def compute(
+        weight: Array, indices: Array, padding_idx: int | None, scale_grad_by_freq: bool
+    ) -> Array:
+        return _kernels.float_rows(weight, indices)
+
     def forward(
         self, weight: Array, indices: Array, padding_idx: int | None, scale_grad_by_freq: bool
     ) -> Array:
@@ -39,35 +45,50 @@ class Embedding(Operation):
 
 
 class EmbeddingBag(Operation):
-    """``EmbeddingBag(weight, indices, lengths, mode, per_sample_weights, scale_grad_by_freq)``.
+    """Rows of a table, joined bag by bag.
 
-    ``indices`` is a vector and ``lengths`` says how many of them each bag has. The rows of
-    a bag are reduced by ``mode``, ``"sum"`` (each row times its ``per_sample_weights`` if
-    that is not None), ``"mean"`` or ``"max"``. An empty bag gives zeros.
+    ``EmbeddingBag(weight, indices, starts, ends, mode, per_sample_weights, scale_grad_by_freq)``:
+    ``indices`` is a vector, of which each bag has those from its start to its end. The rows of a
+    bag are reduced by ``mode``, ``"sum"`` (each row times its ``per_sample_weights`` if that is not
+    None), ``"mean"`` or ``"max"``. An empty bag gives zeros.
     """
+
+    @staticmethod
+    def compute(
+        weight: Array,
+        indices: Array,
+        starts: Array,
+        ends: Array,
+        mode: str,
+        per_sample_weights: Array | None,
+        scale_grad_by_freq: bool,
+    ) -> Array:
+        return _kernels.float_bag(weight, indices, starts, ends, per_sample_weights, mode)
 
     def forward(
         self,
         weight: Array,
         indices: Array,
-        lengths: Array,
+        starts: Array,
+        ends: Array,
         mode: str,
         per_sample_weights: Array | None,
         scale_grad_by_freq: bool,
     ) -> Array:
         self.shape, self.mode, self.scale_grad_by_freq = weight.shape, mode, scale_grad_by_freq
-        ends = lengths.cumsum()
-        starts = ends - lengths
-        y = _kernels.float_bag(weight, indices, starts, ends, per_sample_weights, mode)
+        y = self.compute(
+            weight, indices, starts, ends, mode, per_sample_weights, scale_grad_by_freq
+        )
         if not any(self.needs):
             return y
-        rows = weight[indices] if self.needs[4] or mode == "max" else None
+        lengths = ends - starts
+        rows = weight[indices] if self.needs[5] or mode == "max" else None
         bags = np.repeat(np.arange(len(lengths)), lengths)
         divisor = np.maximum(lengths, 1)[:, None].astype(weight.dtype) if mode == "mean" else None
         self.filled, self.winners = lengths > 0, None
         if rows is not None and mode == "max" and len(rows):
             self.winners = _first_equal(rows, y[bags], starts[self.filled])
-        self.save(indices, bags, per_sample_weights, divisor, rows if self.needs[4] else None)
+        self.save(indices, bags, per_sample_weights, divisor, rows if self.needs[5] else None)
         return y
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
@@ -80,14 +101,14 @@ class EmbeddingBag(Operation):
                 np.add.at(grad_weight, at, grads[0][self.filled])
             return (grad_weight,)
         grad = (grads[0] if divisor is None else grads[0] / divisor)[bags]
-        grad_samples = (grad * rows).sum(axis=1) if self.needs[4] else None
+        grad_samples = (grad * rows).sum(axis=1) if self.needs[5] else None
         if per_sample_weights is not None:
             grad = grad * per_sample_weights[:, None]
         if self.scale_grad_by_freq:
             count = np.bincount(indices, minlength=self.shape[0])[indices]
             grad = grad / count[:, None].astype(grad.dtype)
         np.add.at(grad_weight, indices, grad)
-        return grad_weight, None, None, None, grad_samples
+        return grad_weight, None, None, None, None, grad_samples
 
 
 def _first_equal(rows: Array, largest: Array, starts: Array) -> Array:

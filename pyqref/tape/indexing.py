@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -98,9 +99,14 @@ class IndexPut(Operation):
 
 def along(index: Array, axis: int) -> tuple[Array, ...]:
     """Full index arrays that pick ``index`` along ``axis`` and the same place elsewhere."""
-    grids = list(np.ogrid[tuple(slice(0, length) for length in index.shape)])
-    grids[axis] = index
-    return tuple(grids)
+    grids = _grids(index.shape)
+    return (*grids[:axis], index, *grids[axis + 1 :])
+
+
+@lru_cache(maxsize=64)
+def _grids(shape: tuple[int, ...]) -> tuple[Array, ...]:
+    """Each axis counted, one broadcast against the other."""
+    return tuple(np.ix_(*map(np.arange, shape)))
 
 
 class Gather(Operation):
@@ -253,7 +259,7 @@ class Sort(Operation):
         else:
             index = first_places(x, axis, descending, count)
         self.index = np.ascontiguousarray(index)
-        return np.take_along_axis(x, self.index, axis), self.index.copy()
+        return x[along(self.index, axis)], self.index.copy()
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if not self.shape:

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._kernels.layout import contiguous, lies_in_result_order
 
 from .operation import Array, Operation
 
@@ -63,7 +64,8 @@ class BatchNorm(Operation):
             scale = inv_std if weight is None else inv_std * weight
             shift = -center * scale if bias is None else bias - center * scale
             y = _kernels.scale_channels(_channels(x), scale, shift)
-        self.save(x, center.copy(), inv_std, scale)
+        if any(self.needs):
+            self.save(x, center.copy(), inv_std, scale)
         return y.reshape(x.shape).astype(x.dtype, copy=False)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
@@ -181,6 +183,7 @@ class GroupNorm(Operation):
         self, x: Array, num_groups: int, weight: Array | None, bias: Array | None, eps: float
     ) -> Array:
         batch, channels = x.shape[:2]
+        given, x = x, contiguous(x)  # rows are added up in this order
         size = math.prod(x.shape[1:]) // num_groups
         center, variance = _kernels.moments_of_rows(x.reshape(batch * num_groups, size))
         # From here on a number for each channel of each sample.
@@ -193,8 +196,15 @@ class GroupNorm(Operation):
         shift = np.zeros_like(factor) if bias is None else _of_samples(bias, batch)
         self.groups = batch * num_groups, size
         self.save(x, center, factor, scale, weight)
-        y = _kernels.scale_channels(_lines(x), scale, shift, False, center)
-        return y.reshape(x.shape)
+        if given is x or not lies_in_result_order(given):
+            y = _kernels.scale_channels(_lines(x), scale, shift, False, center)
+            return y.reshape(x.shape)
+        parameters = [each.reshape(batch, channels) for each in (scale, shift, center)]
+        samples = [
+            _kernels.scale_channels(_channels(sample[np.newaxis]), a, b, False, c)
+            for sample, a, b, c in zip(given, *parameters, strict=True)
+        ]
+        return _kernels.join(tuple([y.reshape(1, *x.shape[1:]) for y in samples]), 0)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         saved, center, factor, scale, weight = self.saved

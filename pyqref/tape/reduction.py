@@ -12,6 +12,7 @@ import numpy as np
 
 from pyqref._kernels.parts import first_extreme
 
+from .indexing import along
 from .operation import Array, Operation
 from .sums import total
 from .unary import sign
@@ -36,6 +37,12 @@ __all__ = [
 ]
 
 Axes: TypeAlias = tuple[int, ...]
+
+#: ``np.sum``, ``np.prod``, ``np.max``, ``np.min`` of arrays, without their look for other things.
+_sum: Any = np.add.reduce
+_product: Any = np.multiply.reduce
+_maximum: Any = np.maximum.reduce
+_minimum: Any = np.minimum.reduce
 
 
 class _Reduction(Operation):
@@ -99,10 +106,10 @@ class Var(_Reduction):
         self.note(x, axes, keepdim)
         self.divisor = max(0.0, self.count - correction)
         wide = x.astype(np.float64, copy=False)
-        centred = wide - np.sum(wide, axis=axes, keepdims=True) / np.float64(self.count)
+        centred = wide - _sum(wide, axis=axes, keepdims=True) / np.float64(self.count)
         if self.needs[0]:
             self.save(centred.astype(x.dtype, copy=False))
-        variance = np.sum(centred * centred, axis=axes, keepdims=keepdim)
+        variance = _sum(centred * centred, axis=axes, keepdims=keepdim)
         return np.asarray(variance / np.float64(self.divisor))
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
@@ -131,7 +138,7 @@ class Prod(_Reduction):
 
     def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
         self.note(x, axes, keepdim)
-        result = np.prod(x, axis=axes, keepdims=keepdim, dtype=x.dtype)
+        result = _product(x, axis=axes, keepdims=keepdim, dtype=x.dtype)
         if self.needs[0]:
             self.save(x)
         return result
@@ -152,11 +159,6 @@ def _product_of_the_others(x: Array, axes: Axes) -> Array:
     after = np.cumprod(np.concatenate([ones, flat[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
     others = (before * after).reshape(moved.shape)
     return others.transpose(np.argsort([*kept, *axes]))
-
-
-#: ``np.max`` and ``np.min`` of arrays, without their look for other things.
-_maximum: Any = np.maximum.reduce
-_minimum: Any = np.minimum.reduce
 
 
 def _largest(x: Array, axes: Axes, keepdim: bool) -> Array:
@@ -258,9 +260,9 @@ class _ExtremeAndIndex(Operation):
         if x.ndim == 0:
             self.shape, self.axis = (), None
             return x.copy(), np.zeros((), dtype=np.int64)
-        index = np.expand_dims(self.find(x, axis), axis)
+        index = self.find(x, axis).reshape(*x.shape[:axis], 1, *x.shape[axis + 1 :])
         self.shape, self.axis, self.keepdim = x.shape, axis, keepdim
-        values = np.take_along_axis(x, index, axis)
+        values = x[along(index, axis)]
         if self.needs[0]:
             self.index = index.copy()
         return (values, index) if keepdim else (values.squeeze(axis), index.squeeze(axis))
@@ -305,17 +307,17 @@ class Norm(_Reduction):
         self.p = p
         absolute = np.abs(x)
         if p == 0:
-            result = np.sum((x != 0).astype(x.dtype), axis=axes, keepdims=keepdim)
+            result = _sum((x != 0).astype(x.dtype), axis=axes, keepdims=keepdim)
         elif p == 1:
-            result = np.sum(absolute, axis=axes, keepdims=keepdim)
+            result = _sum(absolute, axis=axes, keepdims=keepdim)
         elif p == 2:
-            result = np.sqrt(np.sum(x * x, axis=axes, keepdims=keepdim))
+            result = np.sqrt(_sum(x * x, axis=axes, keepdims=keepdim))
         elif np.isinf(p):
             extreme = np.max if p > 0 else np.min
             result = extreme(absolute, axis=axes, keepdims=keepdim)
         else:
             exponent = x.dtype.type(p)
-            total = np.sum(absolute**exponent, axis=axes, keepdims=keepdim)
+            total = _sum(absolute**exponent, axis=axes, keepdims=keepdim)
             result = total ** x.dtype.type(1 / p)
         if self.needs[0]:
             self.save(x, result)
@@ -345,7 +347,7 @@ class Logsumexp(_Reduction):
         self.note(x, axes, keepdim)
         peak = np.max(x, axis=axes, keepdims=True, initial=-np.inf)
         peak = np.where(np.isfinite(peak), peak, 0).astype(x.dtype)
-        result = np.log(np.sum(np.exp(x - peak), axis=axes, keepdims=True)) + peak
+        result = np.log(_sum(np.exp(x - peak), axis=axes, keepdims=True)) + peak
         if self.needs[0]:
             self.save(x, result)
         return result if keepdim else result.squeeze(axes)

@@ -10,6 +10,8 @@ from .operation import Array
 
 __all__ = ["first_places", "sorted_places"]
 
+#: So many numbers are sorted sooner than a few of them are found.
+SMALL = 256
 #: So many are looked for one after the other; more are told by the last of them.
 FEW = 16
 #: In lines so long numbers are first compared with the largest of so many.
@@ -26,8 +28,9 @@ def sorted_places(x: Array, axis: int, descending: bool) -> Array:
     """
     if not descending:
         return np.argsort(x, axis=axis, kind="stable")
-    index = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
-    return x.shape[axis] - 1 - np.flip(index, axis)
+    turned = (*(slice(None),) * (axis % x.ndim), slice(None, None, -1))
+    index = np.argsort(x[turned], axis=axis, kind="stable")
+    return x.shape[axis] - 1 - index[turned]
 
 
 def first_places(x: Array, axis: int, descending: bool, count: int) -> Array:
@@ -40,7 +43,7 @@ def first_places(x: Array, axis: int, descending: bool, count: int) -> Array:
     """
     length = x.shape[axis]
     index = None
-    if 0 < count <= length // 4 and x.size:
+    if 0 < count <= length // 4 and x.size > SMALL:
         lines = np.moveaxis(x, axis, -1)
         rows = np.array(lines, order="C").reshape(-1, length)  # a copy
         if length >= max(LONG, 2 * GROUP * count):

@@ -10,6 +10,7 @@ from numpy import ndarray
 from numpy.typing import DTypeLike
 
 from pyqref import _kernels
+from pyqref._kernels.layout import copied, lies_in_result_order, reshaped
 
 from .memory import add_where, as_strided, overlaps, same_layout
 from .operation import Array, Operation, unbroadcast
@@ -18,6 +19,7 @@ __all__ = [
     "AsStrided",
     "Cast",
     "Cat",
+    "ChannelShuffle",
     "Clone",
     "Copy",
     "Diagonal",
@@ -79,14 +81,14 @@ class _Reshaping(Operation):
         return result
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        return grads[0].reshape(self.shape), None
+        return reshaped(grads[0], self.shape), None
 
 
 class Reshape(_Reshaping):
     """Return the elements in another shape, as a view where the strides allow it."""
 
     label = "ViewBackward0"
-    compute = staticmethod(ndarray.reshape)
+    compute = staticmethod(reshaped)
 
 
 class View(_Reshaping):
@@ -190,7 +192,7 @@ class Flip(Operation):
 
     def forward(self, x: Array, axes: tuple[int, ...]) -> Array:
         self.axes = axes
-        return np.asarray(np.flip(x, axes)).copy(order="K")
+        return copied(np.asarray(np.flip(x, axes)), "K")
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return np.flip(grads[0], self.axes), None
@@ -199,13 +201,47 @@ class Flip(Operation):
 class Roll(Operation):
     """Elements shifted along some axes, those that fall off come in again."""
 
+    @staticmethod
+    def compute(x: Array, shifts: tuple[int, ...], axes: tuple[int, ...] | None) -> Array:
+        if axes is None:
+            return Roll.compute(reshaped(x, (x.size,)), shifts, (0,)).reshape(x.shape)
+        along = [0] * x.ndim
+        for axis, shift in zip(axes, shifts, strict=True):
+            along[axis] = (along[axis] + shift) % max(x.shape[axis], 1)
+        return _kernels.bordered(x, tuple([(shift, 0) for shift in along]), "roll")
+
     def forward(self, x: Array, shifts: tuple[int, ...], axes: tuple[int, ...] | None) -> Array:
         self.shifts, self.axes = shifts, axes
-        return np.asarray(np.roll(x, shifts if axes is not None else shifts[0], axes), order="C")
+        return self.compute(x, shifts, axes)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        back = tuple(-shift for shift in self.shifts)
-        return np.roll(grads[0], back if self.axes is not None else back[0], self.axes), None, None
+        return self.compute(grads[0], tuple(-shift for shift in self.shifts), self.axes), None, None
+
+
+class ChannelShuffle(Operation):
+    """Channels of `(N, C, *)`, which are so many groups, with one of each group in turn.
+
+    They stay last in memory where they are.
+    """
+
+    @staticmethod
+    def compute(x: Array, groups: int) -> Array:
+        batch, channels, *size = x.shape
+        each = channels // groups
+        if x.flags.c_contiguous or not lies_in_result_order(x):
+            split = reshaped(x, (batch, groups, each, *size))
+            return copied(split.swapaxes(1, 2), "C").reshape(x.shape)
+        axes = range(2, x.ndim)
+        split = x.transpose(0, *axes, 1).reshape(-1, groups, each)
+        shuffled = copied(split.swapaxes(1, 2), "C").reshape(batch, *size, channels)
+        return shuffled.transpose(0, x.ndim - 1, *[axis - 1 for axis in axes])
+
+    def forward(self, x: Array, groups: int) -> Array:
+        self.groups = groups
+        return self.compute(x, groups)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return self.compute(grads[0], grads[0].shape[1] // self.groups), None
 
 
 class Repeat(Operation):
@@ -294,7 +330,7 @@ class Clone(Operation):
 
     @staticmethod
     def compute(x: Array, order: Literal["C", "F", "A", "K"] = "K") -> Array:
-        return x.copy(order)
+        return copied(x, order)
 
     def forward(self, x: Array, order: Literal["C", "F", "A", "K"] = "K") -> Array:
         return self.compute(x, order)
@@ -306,8 +342,14 @@ class Clone(Operation):
 class Copy(Operation):
     """``source`` in the shape and type of ``target``."""
 
-    def forward(self, target: Array, source: Array) -> Array:
-        self.shape, self.dtype = source.shape, source.dtype
+    @staticmethod
+    def compute(target: Array, source: Array) -> Array:
+        if source.shape == target.shape:
+            return source.astype(target.dtype)
+        if not source.ndim:
+            result = np.empty(target.shape, target.dtype)
+            result[...] = source
+            return result
         try:
             return np.broadcast_to(source, target.shape).astype(target.dtype)
         except ValueError:
@@ -315,6 +357,10 @@ class Copy(Operation):
                 f"The size of source {list(source.shape)} cannot be broadcast to the size of "
                 f"the target {list(target.shape)}"
             ) from None
+
+    def forward(self, target: Array, source: Array) -> Array:
+        self.shape, self.dtype = source.shape, source.dtype
+        return self.compute(target, source)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return (

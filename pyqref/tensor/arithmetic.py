@@ -18,7 +18,7 @@ from .foreign import no_tensor
 from .inplace import in_place
 from .promotion import fitting, promote, promoted, to_floating
 from .refusal import refuse_quantized
-from .usual import combine
+from .usual import combine, own_numbers
 
 __all__ = [
     "add",
@@ -77,7 +77,7 @@ def sub(input: Tensor, other: TensorOrNumber, *, alpha: float = 1) -> Tensor:
     """
     if type(alpha) is not int or alpha != 1:
         other = _scaled(other, alpha)
-    for operand in (input, other):
+    for operand in (input,) if type(other) is float else (input, other):
         _refuse_bool(operand)
     return combine(elementwise.Sub, input, other)
 
@@ -125,6 +125,8 @@ def div(input: Tensor, other: TensorOrNumber, *, rounding_mode: str | None = Non
     (-3.5, -4.0)
     """
     if rounding_mode is None:
+        if isinstance(input, TensorBase) and input._array.dtype.kind == "f":
+            return combine(elementwise.Div, input, other)
         return apply(elementwise.Div, *to_floating(input, other))
     if not isinstance(rounding_mode, str) or rounding_mode not in ("trunc", "floor"):
         raise RuntimeError(
@@ -177,6 +179,9 @@ def pow(input: Tensor, exponent: TensorOrNumber) -> Tensor:
     >>> pyqref.pow(2.0, pyqref.tensor([3.0])).tolist()
     [8.0]
     """
+    own = own_numbers(input, (exponent,))
+    if own is not None and own[0] is not None:
+        return apply(elementwise.Pow, input, own[0])
     a, b = _numbers("pow", input, exponent)
     if isinstance(exponent, int) and b.dtype.kind in "iu" and exponent >= 0:
         fitting(exponent, b.dtype)
@@ -292,10 +297,11 @@ def clamp(
     """
     if min is None and max is None:
         raise RuntimeError("clamp: at least one of 'min' or 'max' must not be None")
-    given = [each for each in (min, max) if each is not None]
-    input, *given = _fitted(input, *given)
-    low = given.pop(0) if min is not None else None
-    high = given.pop(0) if max is not None else None
+    own = own_numbers(input, (min, max))
+    if own is not None:
+        return apply(bounds.Clamp, input, *own)
+    input, *given = _fitted(input, *[each for each in (min, max) if each is not None])
+    low, high = [None if each is None else given.pop(0) for each in (min, max)]
     return apply(bounds.Clamp, input, low, high)
 
 

@@ -285,13 +285,14 @@ def copy_(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 def fill_(input: Tensor, value: Any) -> Tensor:
     """Write one number everywhere."""
     if not isinstance(value, TensorBase):
-        value = wrap(np.asarray(fitting(value, input._array.dtype)))
-    if value.ndim:
+        return copy_(input, wrap(np.asarray(fitting(value, input._array.dtype))))
+    if value._array.ndim:
         raise RuntimeError(
             "fill_ only supports 0-dimension value tensor but got tensor with "
-            f"{value.ndim} dimensions."
+            f"{value._array.ndim} dimensions."
         )
-    return copy_(input, clone(value))  # which may be one of the elements
+    own: Any = value
+    return copy_(input, clone(own))  # which may be one of the elements
 
 
 def zero_(input: Tensor) -> Tensor:

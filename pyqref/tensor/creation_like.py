@@ -9,6 +9,7 @@ import numpy as np
 from .._typing import Array, CreationOptions, Ints, Tensor, Unpack
 from ..dtypes import dtype as dtype_
 from ..dtypes import preserve_format
+from .base import wrap
 from .creation import empty, full, made, numpy_type, ones, tensor, zeros
 from .promotion import fitting
 from .wrong_arguments import explain_errors
@@ -26,7 +27,15 @@ __all__ = [
 ]
 
 
+#: What needs no look at the order of an array in C order.
+_OF_SHAPE: dict[Any, Any] = {np.zeros_like: np.zeros, np.ones_like: np.ones}
+
+
 def _like(input: Any, maker: Any, options: Any, *args: Any) -> Any:
+    if not options and not input.is_quantized and input._array.flags.c_contiguous:
+        of_shape = _OF_SHAPE.get(maker)
+        if of_shape is not None:
+            return wrap(of_shape(input._array.shape, input._array.dtype))
     if input.is_quantized and "dtype" not in options:
         result = input._like(np.empty(input._array.shape, input._array.dtype))
         return result.fill_(*args) if args else result.fill_(maker(np.float32(0)).item())

@@ -32,15 +32,17 @@ __all__ = [
 
 def _extreme(operation: Any, name: str, input: Any, dim: Any, keepdim: bool) -> Any:
     require_tensor(name, "input", input)
-    axes = axes_of(dim, input.ndim)
-    every = dim is None or dim == ()
-    if input._array.size == 0 and every:
+    array = input._array
+    axes = axes_of(dim, array.ndim)
+    if array.size:
+        return apply(operation, input, axes, keepdim)
+    if dim is None or dim == ():
         raise RuntimeError(
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
             "Specify the reduction dim with the 'dim' argument."
         )
-    for axis in axes if input._array.size == 0 else ():
-        if input._array.shape[axis] == 0:
+    for axis in axes:
+        if array.shape[axis] == 0:
             raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
     return apply(operation, input, axes, keepdim)
 

@@ -34,12 +34,18 @@ __all__ = [
 ]
 
 
+_INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
+_largest = np.maximum.reduce
+
+
 def _checked_index(name: str, index: Any, length: int) -> Any:
     array = index._array
     if index.is_quantized:
         raise undefined_index(index)
     if array.dtype.kind not in "iu":
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype}")
+    if array.dtype == _INT64 and array.size and _largest(array.view(_UINT64), None) < length:
+        return array  # as a number without a sign, a negative one is larger than any length
     if array.size and (array.min() < 0 or array.max() >= length):
         wrong = array[(array < 0) | (array >= length)].flat[0]
         raise IndexError(f"{name}(): index {wrong} is out of bounds for size {length}")

@@ -12,7 +12,7 @@ from ..dtypes import dtype as dtype_
 from ..tape import reduction
 from .arguments import as_flag, as_integer
 from .axes import axes_of, axis_of
-from .base import wrap
+from .base import TensorBase, wrap
 from .creation import numpy_type
 from .dispatch import apply, require_tensor
 from .joining import cat
@@ -65,7 +65,8 @@ def sum(
     >>> pyqref.sum(pyqref.tensor([True, True])).dtype
     pyqref.int64
     """
-    input = _summed_type(input, dtype)
+    if dtype is not None or not isinstance(input, TensorBase) or input._array.dtype.kind != "f":
+        input = _summed_type(input, dtype)
     if keepdim is not False:
         keepdim = as_flag(keepdim, "sum(): keepdim")
     return apply(reduction.Sum, input, axes_of(dim, input._array.ndim), keepdim)
@@ -235,7 +236,7 @@ def all(input: Tensor, dim: Ints | None = None, keepdim: bool = False) -> Tensor
     >>> pyqref.all(x).item(), pyqref.all(x, dim=1).tolist()
     (False, [True, False])
     """
-    return _logical(np.all, input, dim, keepdim)
+    return _logical(np.logical_and.reduce, input, dim, keepdim)
 
 
 def any(input: Tensor, dim: Ints | None = None, keepdim: bool = False) -> Tensor:
@@ -248,7 +249,7 @@ def any(input: Tensor, dim: Ints | None = None, keepdim: bool = False) -> Tensor
     >>> pyqref.any(x).item(), pyqref.any(x, dim=1).tolist()
     (True, [False, True])
     """
-    return _logical(np.any, input, dim, keepdim)
+    return _logical(np.logical_or.reduce, input, dim, keepdim)
 
 
 def count_nonzero(input: Tensor, dim: Any = None, *more: int) -> Tensor:

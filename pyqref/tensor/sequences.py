@@ -26,6 +26,9 @@ __all__ = [
 ]
 
 
+_INT64 = np.dtype(np.int64)
+
+
 def arange(
     start: Any,
     end: Any = None,
@@ -45,7 +48,7 @@ def arange(
     """
     if end is None:
         start, end = 0, start
-    start, end, step = (_number(each) for each in (start, end, step))
+    start, end, step = _number(start), _number(end), _number(step)
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
@@ -54,14 +57,16 @@ def arange(
             f"start {start}, end {end}, step {step}"
         )
     if dtype is None:
-        floating = any(isinstance(each, float) for each in (start, end, step))
-        wanted = default_numpy_dtype() if floating else np.dtype(np.int64)
+        floating = isinstance(start, float) or isinstance(end, float) or isinstance(step, float)
+        wanted = default_numpy_dtype() if floating else _INT64
     else:
         wanted = numpy_type(dtype)
     count = _count(start, end, step)
     require_memory((count,), 8, "arange: a result")
-    values = start + np.arange(count, dtype=np.float64 if wanted.kind == "f" else np.int64) * step
-    return made(values.astype(wanted), requires_grad, device)
+    values = np.arange(count, dtype=np.float64 if wanted.kind == "f" else np.int64)
+    if start or step != 1:
+        values = start + values * step
+    return made(values.astype(wanted, copy=False), requires_grad, device)
 
 
 def _count(start: Any, end: Any, step: Any) -> int:
@@ -78,6 +83,8 @@ def _count(start: Any, end: Any, step: Any) -> int:
 
 
 def _number(value: Any) -> Any:
+    if type(value) is int or type(value) is float:
+        return value
     return value.item() if hasattr(value, "item") else value
 
 

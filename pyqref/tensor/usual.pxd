@@ -12,6 +12,10 @@ cpdef object combine(object operation, object input, object other)
 cpdef object apply_to_floating(object operation, object input)
 
 
+@cython.locals(tensor=TensorSlots, found=list)
+cpdef tuple own_numbers(object input, tuple numbers)
+
+
 @cython.locals(before=tuple)
 cpdef tuple cut(object operation, object input, Py_ssize_t axis, object places)
 

@@ -20,6 +20,7 @@ __all__ = [
     "axis_to_join",
     "combine",
     "cut",
+    "own_numbers",
     "usual_axes",
     "usual_expansion",
     "usual_key",
@@ -68,6 +69,31 @@ def apply_to_floating(operation: type[Operation], input: Any) -> Any:
         if tensor._array.dtype.kind == "f":
             return apply(operation, input)
     return apply(operation, *to_floating(input))
+
+
+def own_numbers(input: Any, numbers: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Plain numbers in the floating type of a tensor; None among them stays, else is the result.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> own_numbers(pyqref.ones(2), (3, None)), own_numbers(pyqref.arange(2), (3.0,))
+    ((np.float32(3.0), None), None)
+    """
+    if not isinstance(input, TensorSlots):
+        return None
+    tensor: Any = input
+    dtype = tensor._array.dtype
+    if dtype.kind != "f":
+        return None
+    found: list[Any] = []
+    for number in numbers:
+        if number is not None:
+            if type(number) not in (int, float) or not -_FINITE < number < _FINITE:
+                return None
+            number = dtype.type(number)
+        found.append(number)
+    return tuple(found)
 
 
 def cut(operation: type[Operation], input: Any, axis: int, places: Any) -> tuple[Any, ...]:

@@ -53,10 +53,11 @@ def cat(
     axis: int,
     n_threads: int,
 ) -> np.ndarray | None: ...
-def pad(
+def take(
     x: np.ndarray,
-    before: tuple[int, int, int],
-    sizes: tuple[int, int, int],
-    border: np.ndarray,
+    sizes: tuple[int, int, int, int, int],
+    places: tuple[np.ndarray, np.ndarray, np.ndarray],
+    border: np.ndarray | None,
     n_threads: int,
 ) -> np.ndarray: ...
+def arranged(x: np.ndarray, in_c_order: bool, n_threads: int) -> np.ndarray | None: ...

@@ -3,11 +3,10 @@
 cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport fabs
-from libc.stdint cimport int32_t, uint8_t
-from pyqref._kernels._outputs cimport OF_BOOL, OF_BYTES, output_beside
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from pyqref._kernels._outputs cimport OF_BOOL, OF_BYTES, output_beside, output_like
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.axes cimport is_in_c_order
-from pyqref._kernels.elementwise.borders cimport Padded, pad_task
 from pyqref._kernels.elementwise.joining cimport (
     MOST_AXES, Joined, axis_at, can_follow, cat_task, require_tables, room_for,
 )
@@ -16,7 +15,36 @@ from pyqref._kernels.elementwise.pairs cimport (
     clamp_task, look_up_task, mul_task, run, set_arrays, set_pair,
 )
 from pyqref._kernels.memory cimport buffer
-from pyqref._kernels.memory_order cimport has_channels_last, lies_in_c_order
+from pyqref._kernels.memory_order cimport are_plain, has_channels_last, lies_in_c_order
+
+cdef extern from "elementwise/arrange.h":
+    enum:
+        MOST_ARRANGED
+    ctypedef struct Arranged:
+        const uint8_t* source
+        uint8_t* target
+        Py_ssize_t item
+        Py_ssize_t* length
+        Py_ssize_t* source_steps
+        Py_ssize_t* target_steps
+        int axes
+    Py_ssize_t plan_arranged(Arranged* a, Py_ssize_t bytes) nogil
+    void arrange_task(void* context, Py_ssize_t index, int thread) noexcept nogil
+
+cdef extern from "elementwise/taken.h":
+    ctypedef struct Run:
+        pass
+    ctypedef struct Taken:
+        const uint8_t* x
+        const uint8_t* border
+        uint8_t* out
+        const int64_t* depths
+        const int64_t* heights
+        Py_ssize_t* size
+        Py_ssize_t* out_size
+        Py_ssize_t item, lines, lines_per_task
+    void find_runs(Taken* t, const int64_t* places, Py_ssize_t n, Run* runs) nogil
+    void take_task(void* context, Py_ssize_t index, int thread) noexcept nogil
 
 
 def add(
@@ -178,44 +206,107 @@ def cat(tuple parts, tables, int axis, int n_threads):
     return result
 
 
-def pad(cnp.ndarray x, tuple before, tuple sizes, cnp.ndarray border, int n_threads):
-    """``x (outer, depth, height, width)`` in a new array ``(outer, *sizes)``, in which it begins
-    ``before`` elements behind the beginning.
+def take(cnp.ndarray x, tuple sizes, tuple places, border, int n_threads):
+    """``x (outer, depth, height, width, inner)`` in a new array, by places along three axes.
 
-    ``border`` is a line of the constant, as long as those of the result. Both are in C order and of
-    one type.
+    ``x`` is in C order and ``sizes`` has its lengths. Of ``places``, int64 in [-1, length), -1 is
+    the border: a line of a constant, as long as those of the result, or None where nothing is.
     """
-    cdef Padded p
-    cdef cnp.npy_intp[4] shape
+    cdef Taken t
+    cdef cnp.npy_intp[5] shape
     cdef cnp.ndarray result
-    cdef Py_ssize_t itemsize = cnp.PyArray_ITEMSIZE(x)
+    cdef const int64_t* where[3]
+    cdef Run* runs
+    cdef Py_ssize_t inner
+    cdef bint has_border = False
     cdef int axis
-    if not (is_in_c_order(x) and is_in_c_order(border)):
-        raise ValueError("x and border must be in C order")
-    if cnp.PyArray_NDIM(x) != 4 or cnp.PyArray_TYPE(x) != cnp.PyArray_TYPE(border):
-        raise ValueError("x must have four axes, and border its type")
-    if not len(before) == len(sizes) == 3:
-        raise ValueError(f"before and sizes must be of three axes, got {before} and {sizes}")
-    if cnp.PyArray_SIZE(border) != sizes[2]:
-        raise ValueError(f"border must have {sizes[2]} elements, got {border.size}")
-    shape[0] = cnp.PyArray_DIM(x, 0)
+    if not is_in_c_order(x) or len(sizes) != 5 or len(places) != 3:
+        raise ValueError("x must be in C order, with five sizes and three arrays of places")
+    shape[0], shape[4] = sizes[0], sizes[4]
     for axis in range(3):
-        p.before[axis] = before[axis]
-        p.size[axis], p.out_size[axis] = cnp.PyArray_DIM(x, axis + 1), sizes[axis]
-        shape[axis + 1] = p.out_size[axis]
-    result = buffer(4, shape, x.descr)
+        t.size[axis] = sizes[axis + 1]
+        where[axis] = places_of(places[axis], t.size[axis], &has_border)
+        t.out_size[axis] = shape[axis + 1] = len(places[axis])
+    inner = shape[4]
+    if shape[0] * t.size[0] * t.size[1] * t.size[2] * inner != cnp.PyArray_SIZE(x):
+        raise ValueError(f"sizes must be those of x {(<object> x).shape}, got {sizes}")
+    if has_border and not (
+        is_in_c_order(border) and cnp.PyArray_TYPE(border) == cnp.PyArray_TYPE(x)
+        and cnp.PyArray_SIZE(border) == t.out_size[2] * inner
+    ):
+        raise ValueError(
+            f"border must be a line of {t.out_size[2] * inner} elements of the type of x"
+        )
+    result = buffer(5, shape, x.descr)
     if cnp.PyArray_SIZE(result) == 0:
         return result
-    p.before[2] *= itemsize
-    p.size[2] *= itemsize
-    p.out_size[2] *= itemsize
-    p.x, p.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(result)
-    p.border = <const uint8_t*> cnp.PyArray_DATA(border)
-    p.lines = shape[0] * shape[1] * shape[2]
-    p.lines_per_task = max(<Py_ssize_t> 1, CHUNK // p.out_size[2])
+    t.item = inner * cnp.PyArray_ITEMSIZE(x)
+    t.size[2] *= t.item
+    t.out_size[2] *= t.item
+    t.x, t.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(result)
+    t.border = <const uint8_t*> cnp.PyArray_DATA(border) if has_border else NULL
+    t.depths, t.heights = where[0], where[1]
+    t.lines = shape[0] * shape[1] * shape[2]
+    t.lines_per_task = max(<Py_ssize_t> 1, CHUNK // t.out_size[2])
+    runs = <Run*> malloc(shape[3] * sizeof(Run))
+    if runs == NULL:
+        raise MemoryError()
     with nogil:
-        n_threads = useful_threads(<double> p.lines * p.out_size[2], BYTES_PER_THREAD, n_threads)
+        find_runs(&t, where[2], shape[3], runs)
+        n_threads = useful_threads(<double> t.lines * t.out_size[2], BYTES_PER_THREAD, n_threads)
         parallel_for(
-            pad_task, &p, (p.lines + p.lines_per_task - 1) // p.lines_per_task, n_threads
+            take_task, &t, (t.lines + t.lines_per_task - 1) // t.lines_per_task, n_threads
         )
+        free(runs)
+    return result
+
+
+cdef const int64_t* places_of(cnp.ndarray places, Py_ssize_t length, bint* has_border) except NULL:
+    """Places along an axis of this length."""
+    cdef const int64_t* values = <const int64_t*> cnp.PyArray_DATA(places)
+    cdef Py_ssize_t i
+    if cnp.PyArray_TYPE(places) != cnp.NPY_INT64 or cnp.PyArray_NDIM(places) != 1 or (
+        not is_in_c_order(places)
+    ):
+        raise ValueError("places must be lists of int64 in C order")
+    for i in range(cnp.PyArray_SIZE(places)):
+        if not -1 <= values[i] < length:
+            raise IndexError(f"places must be in [-1, {length}), got {values[i]}")
+        if values[i] < 0:
+            has_border[0] = True
+    return values
+
+
+def arranged(cnp.ndarray x, bint in_c_order, int n_threads):
+    """A copy in C order, or else in the order in which ``x`` lies, without gaps.
+
+    None where elements are not of 1, 2, 4 or 8 bytes, or objects.
+    """
+    cdef Arranged a
+    cdef cnp.ndarray result
+    cdef int ndim = cnp.PyArray_NDIM(x)
+    cdef Py_ssize_t tasks
+    cdef int axis
+    a.item, a.axes = cnp.PyArray_ITEMSIZE(x), ndim
+    if a.item not in (1, 2, 4, 8) or not cnp.PyArray_ISNUMBER(x) or not are_plain(x):
+        return None
+    if ndim > MOST_ARRANGED:
+        return None
+    if in_c_order:
+        result = buffer(ndim, cnp.PyArray_DIMS(x), x.descr)
+    else:
+        result = output_like(x, x.descr)
+    if cnp.PyArray_SIZE(x) == 0:
+        return result
+    for axis in range(ndim):
+        a.length[axis] = cnp.PyArray_DIM(x, axis)
+        a.source_steps[axis] = cnp.PyArray_STRIDE(x, axis)
+        a.target_steps[axis] = cnp.PyArray_STRIDE(result, axis)
+    a.source, a.target = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(result)
+    with nogil:
+        tasks = plan_arranged(&a, CHUNK)
+        n_threads = useful_threads(
+            <double> cnp.PyArray_NBYTES(result), BYTES_PER_THREAD, n_threads
+        )
+        parallel_for(arrange_task, &a, tasks, n_threads)
     return result

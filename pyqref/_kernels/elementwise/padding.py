@@ -1,23 +1,66 @@
-"""Borders of a constant, by the kernel in use."""
+"""Borders, and rolled elements, by the kernel in use."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import contiguous
-from pyqref.numerics import windows as reference
+from pyqref._kernels.layout import contiguous, empty, lies_in_result_order
+from pyqref.numerics import borders as reference
+from pyqref.numerics.borders import places_along
 from pyqref.numerics.types import FloatArray
 
-__all__ = ["pad"]
+__all__ = ["bordered", "pad"]
 
+Pairs = tuple[tuple[int, int], ...]
 #: Bytes of an array in another order, which is copied; a larger one is not.
 _MOST_COPIED = 1 << 19
+#: Axes along which the kernel moves elements.
+_AXES = 3
 
 
-def pad(x: FloatArray, pairs: tuple[tuple[int, int], ...], value: float) -> FloatArray:
+class _Plan(NamedTuple):
+    """How the kernel sees an array of some shape.
+
+    Attributes
+    ----------
+    sizes, places
+        What ``take`` gets.
+    line
+        Elements of a line of the border; 0 if there is none.
+    shape
+        Of the result.
+    """
+
+    sizes: tuple[int, ...]
+    places: tuple[np.ndarray, ...]
+    line: int
+    shape: tuple[int, ...]
+
+
+@lru_cache(maxsize=256)
+def _plan(shape: tuple[int, ...], pairs: Pairs, mode: str) -> _Plan | None:
+    """None if the axes are too many, or too far apart."""
+    moved = [axis for axis, pair in enumerate(pairs) if pair != (0, 0)] or [len(shape) - 1]
+    first, end = moved[0], moved[-1] + 1
+    if end - first > _AXES or not shape:
+        return None
+    places = [places_along(shape[axis], *pairs[axis], mode) for axis in range(first, end)]
+    ones = (1,) * (_AXES - len(places))
+    inner = prod(shape[end:])
+    return _Plan(
+        (prod(shape[:first]), *ones, *shape[first:end], inner),
+        (places_along(1, 0, 0, mode),) * len(ones) + tuple(places),
+        len(places[-1]) * inner if any((each < 0).any() for each in places) else 0,
+        (*shape[:first], *map(len, places), *shape[end:]),
+    )
+
+
+def pad(x: FloatArray, pairs: Pairs, value: float) -> FloatArray:
     """Fast form of :func:`pyqref.numerics.windows.pad`.
 
     Examples
@@ -25,16 +68,35 @@ def pad(x: FloatArray, pairs: tuple[tuple[int, int], ...], value: float) -> Floa
     >>> pad(np.float32([1, 2]), ((2, -1),), 5)
     array([5., 5., 1.], dtype=float32)
     """
+    return bordered(x, pairs, "constant", value)
+
+
+def bordered(x: FloatArray, pairs: Pairs, mode: str, value: float = 0) -> FloatArray:
+    """Fast form of :func:`pyqref.numerics.borders.bordered`; channels stay last where they are.
+
+    Examples
+    --------
+    >>> bordered(np.float32([1, 2, 3]), ((1, 1),), "reflect")
+    array([2., 1., 2., 3., 2.], dtype=float32)
+    """
+    ndim = x.ndim
+    pairs = ((0, 0),) * (ndim - len(pairs)) + pairs
+    if not x.flags.c_contiguous:
+        if lies_in_result_order(x):
+            order = 0, *range(2, ndim), 1
+            pixels = bordered(
+                x.transpose(order), tuple([pairs[axis] for axis in order]), mode, value
+            )
+            return pixels.transpose(0, ndim - 1, *range(1, ndim - 1))
+        if x.nbytes > _MOST_COPIED:
+            return reference.bordered(x, pairs, mode, value)
     kernel = registry.twin("elementwise")
-    count = len(pairs)
-    is_large = x.nbytes > _MOST_COPIED and not x.flags.c_contiguous
-    if kernel is None or not 1 <= count <= 3 or x.dtype.hasobject or is_large:
-        return reference.pad(x, pairs, value)
-    leading, size = x.shape[:-count], x.shape[-count:]
-    sizes = [n + before + after for n, (before, after) in zip(size, pairs, strict=True)]
-    ones = [1] * (3 - count)
-    border = np.full(sizes[-1], value, x.dtype)
-    volumes = contiguous(x).reshape(prod(leading), *ones, *size)
-    begins = (*[0] * len(ones), *[before for before, _ in pairs])
-    padded: FloatArray = kernel.pad(volumes, begins, (*ones, *sizes), border, threads.limit)
-    return padded.reshape(*leading, *sizes)
+    plan = None if kernel is None or x.dtype.hasobject else _plan(x.shape, pairs, mode)
+    if plan is None:
+        return reference.bordered(x, pairs, mode, value)
+    border = None
+    if plan.line:
+        border = empty((plan.line,), x.dtype)
+        border.fill(value)
+    taken = kernel.take(contiguous(x), plan.sizes, plan.places, border, threads.limit)
+    return taken.reshape(plan.shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import DTypeLike
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import lies_in_result_order
+from pyqref._kernels.order import with_channels_last
 from pyqref._kernels.parts import copied_by_parts
 from pyqref.numerics import affine as reference
 from pyqref.numerics.types import FloatArray, IntArray
@@ -43,9 +45,7 @@ def quantize_per_tensor(
     grid = scale, zero_point, quant_min, quant_max
     x = np.asarray(x)
     if not lies_in_result_order(x):
-        return copied_by_parts(
-            lambda part, _: quantize_per_tensor(part, *grid, storage), x, storage, "C"
-        )
+        return _in_result_order(lambda part: quantize_per_tensor(part, *grid, storage), x, storage)
     return np.asarray(reference.quantize_per_tensor(x, *grid, storage))
 
 
@@ -61,10 +61,21 @@ def dequantize_per_tensor(q: IntArray, scale: float, zero_point: int) -> FloatAr
             return x
     q = np.asarray(q)
     if not lies_in_result_order(q):
-        return copied_by_parts(
-            lambda part, _: dequantize_per_tensor(part, scale, zero_point), q, _FLOAT32, "C"
+        return _in_result_order(
+            lambda part: dequantize_per_tensor(part, scale, zero_point), q, _FLOAT32
         )
     return np.asarray(reference.dequantize_per_tensor(q, scale, zero_point))
+
+
+def _in_result_order(
+    function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, result: Any
+) -> np.ndarray:
+    """A function of elements, of parts of an array that lies otherwise than results do."""
+    seen = with_channels_last(x)
+    if seen is not None:
+        last, back = seen
+        return function(last).transpose(back)
+    return copied_by_parts(lambda part, _: function(part), x, result, "C")
 
 
 def dequantize_into(q: IntArray, x: FloatArray, scale: float, zero_point: int) -> None:

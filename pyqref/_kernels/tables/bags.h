@@ -11,8 +11,9 @@
 #include "simd/partial.h"
 #include "simd/prefetch.h"
 
-#define ROWS 8 /* that are joined while a result is in registers */
-#define FETCHED 4096 /* bytes of a row that are fetched ahead */
+#define ROWS 16 /* from a row to the one that is fetched meanwhile */
+#define AT_ONCE 8 /* vectors of a result that are in registers, while all rows are added */
+#define FETCHED 1024 /* columns of a row that are fetched ahead where rows are copied */
 
 /* What becomes of the rows of a bag; COPY: each row is a result. */
 enum Mode { COPY, SUM, MEAN, LARGEST };
@@ -31,11 +32,10 @@ FUNCTION const char *row_at(const Bags *b, ptrdiff_t place) {
     return b->table + b->indices[place] * b->row_bytes;
 }
 
-FUNCTION void fetch_rows(const Bags *b, ptrdiff_t place, ptrdiff_t end) {
-    const ptrdiff_t bytes = b->columns * (b->scales ? 1 : (ptrdiff_t)sizeof(float));
-    for (; place < end && place < b->count; ++place) {
-        prefetch_bytes(row_at(b, place), bytes < FETCHED ? bytes : FETCHED);
-    }
+/* So many columns of a row, from column i on. */
+FUNCTION void fetch_columns(const Bags *b, ptrdiff_t place, ptrdiff_t i, ptrdiff_t columns) {
+    const ptrdiff_t size = b->scales ? 1 : (ptrdiff_t)sizeof(float);
+    if (place < b->count) prefetch_bytes(row_at(b, place) + i * size, columns * size);
 }
 
 /* Numbers of a row from column i on. */
@@ -62,60 +62,60 @@ FUNCTION f32v joined(const int bytes, const int mode, const int weighted, f32v y
     return weighted ? fma_f32(x, factor, y) : add_f32(y, x);
 }
 
-FUNCTION void join_rows(const int bytes, const int mode, const int weighted, const int n,
-                        const Bags *b, ptrdiff_t place, float *out) {
-    const char *rows[ROWS];
-    f32v factors[ROWS], offsets[ROWS];
-    for (int k = 0; k < n; ++k) {
-        const float weight = weighted ? b->weights[place + k] : 1;
-        const int64_t index = b->indices[place + k];
-        rows[k] = row_at(b, place + k);
-        factors[k] = set_f32(bytes ? b->scales[index] * weight : weight);
-        offsets[k] = set_f32(bytes ? b->offsets[index] * weight : 0);
-    }
-    for (ptrdiff_t i = 0; i < b->columns; i += SIMD_LANES) {
-        const ptrdiff_t left = b->columns - i;
-        const int whole = left >= SIMD_LANES;
-        f32v y = mode == COPY ? set_f32(0) : whole ? load_f32(out + i) : load_n_f32(out + i, left);
-        for (int k = 0; k < n; ++k) {
-            const f32v x = numbers_at(bytes, rows[k], i, left);
-            y = joined(bytes, mode, weighted, y, x, factors[k], offsets[k]);
+/* Some vectors of a bag, from column i on; of the last one there may be only a part. */
+FUNCTION void join_columns(const int bytes, const int mode, const int weighted, const int vectors,
+                           const Bags *b, ptrdiff_t first, ptrdiff_t end, ptrdiff_t i, float *out) {
+    const ptrdiff_t left = b->columns - i;
+    ptrdiff_t place = first;
+    f32v y[AT_ONCE];
+    for (int v = 0; v < vectors; ++v) {
+        y[v] = set_f32(0);
+        if (mode == LARGEST && first < end) {
+            y[v] = numbers_at(0, row_at(b, first), i + v * SIMD_LANES, left - v * SIMD_LANES);
         }
-        if (whole) store_f32(out + i, y);
-        else store_n_f32(out + i, y, left);
+    }
+    for (place += mode == LARGEST; place < end; ++place) {
+        const float weight = weighted ? b->weights[place] : 1;
+        const int64_t index = b->indices[place];
+        const f32v factor = set_f32(bytes ? b->scales[index] * weight : weight);
+        const f32v offset = set_f32(bytes ? b->offsets[index] * weight : 0);
+        const char *row = row_at(b, place);
+        fetch_columns(b, place + ROWS, i, vectors * SIMD_LANES);
+        for (int v = 0; v < vectors; ++v) {
+            const f32v x = numbers_at(bytes, row, i + v * SIMD_LANES,
+                                      vectors > 1 ? SIMD_LANES : left);
+            y[v] = joined(bytes, mode, weighted, y[v], x, factor, offset);
+        }
+    }
+    for (int v = 0; v < vectors; ++v) {
+        if (b->mode == MEAN && first < end) y[v] = div_f32(y[v], set_f32((float)(end - first)));
+        if (vectors > 1 || left >= SIMD_LANES) store_f32(out + i + v * SIMD_LANES, y[v]);
+        else store_n_f32(out + i, y[v], left);
     }
 }
 
 FUNCTION void join_bag(const int bytes, const int mode, const int weighted, const Bags *b,
                        ptrdiff_t bag) {
     float *out = b->out + bag * b->columns;
-    ptrdiff_t place = b->starts[bag];
-    const ptrdiff_t first = place, end = b->ends[bag];
-    if (mode == LARGEST && place < end) {
-        memcpy(out, row_at(b, place++), (size_t)b->columns * sizeof(float));
-    } else {
-        memset(out, 0, (size_t)b->columns * sizeof(float));
+    const ptrdiff_t first = mode == COPY ? bag : b->starts[bag];
+    const ptrdiff_t end = mode == COPY ? bag + 1 : b->ends[bag];
+    ptrdiff_t i = 0;
+    for (; i + AT_ONCE * SIMD_LANES <= b->columns; i += AT_ONCE * SIMD_LANES) {
+        join_columns(bytes, mode, weighted, AT_ONCE, b, first, end, i, out);
     }
-    for (; place + ROWS <= end; place += ROWS) {
-        fetch_rows(b, place + ROWS, place + 2 * ROWS);
-        join_rows(bytes, mode, weighted, ROWS, b, place, out);
-    }
-    for (; place < end; ++place) {
-        fetch_rows(b, place + ROWS, place + ROWS + 1);
-        join_rows(bytes, mode, weighted, 1, b, place, out);
-    }
-    if (b->mode == MEAN && end > first) {
-        const float count = (float)(end - first);
-        for (ptrdiff_t i = 0; i < b->columns; ++i) out[i] /= count;
+    for (; i < b->columns; i += SIMD_LANES) {
+        join_columns(bytes, mode, weighted, 1, b, first, end, i, out);
     }
 }
 
 static void result_of_bag(const Bags *b, ptrdiff_t bag) {
     if (b->mode == COPY) {
-        float *out = b->out + bag * b->columns;
-        fetch_rows(b, bag + ROWS, bag + ROWS + 1);
-        if (b->scales) join_rows(1, COPY, 0, 1, b, bag, out);
-        else memcpy(out, row_at(b, bag), (size_t)b->columns * sizeof(float));
+        if (b->scales) {
+            join_bag(1, COPY, 0, b, bag);
+        } else {
+            fetch_columns(b, bag + ROWS, 0, b->columns < FETCHED ? b->columns : FETCHED);
+            memcpy(b->out + bag * b->columns, row_at(b, bag), (size_t)b->columns * sizeof(float));
+        }
     } else if (b->scales) {
         if (b->weights) join_bag(1, SUM, 1, b, bag);
         else join_bag(1, SUM, 0, b, bag);

@@ -31,6 +31,7 @@ _KINDS: dict[str, type[Operation]] = {
         shape.Expand,
         shape.AsStrided,
         shape.Diagonal,
+        shape.ChannelShuffle,
         shape.Clone,
         shape.Flip,
         shape.Repeat,

@@ -27,6 +27,8 @@ __all__ = [
     "tuple_of",
 ]
 
+#: As ``max``, without NumPy's function in Python around it.
+_largest = np.maximum.reduce
 _INT64 = np.dtype(np.int64)
 #: Of a result; more fit no memory.
 MOST_ELEMENTS = 2**36
@@ -95,7 +97,7 @@ def require_indices(function: str, name: str, value: Tensor, count: int) -> None
             f"{function}(): expected {name} of an integer dtype such as int64, got {value.dtype}"
         )
     array = value._array
-    if array.dtype == _INT64 and array.size and array.view(np.uint64).max() < count:
+    if array.dtype == _INT64 and array.size and _largest(array.view(np.uint64), None) < count:
         return  # as a number without a sign, a negative one is larger than any count
     if array.size and (array.min() < 0 or array.max() >= count):
         wrong = array.min() if array.min() < 0 else array.max()

@@ -175,14 +175,14 @@ def embedding_bag(
         raise ValueError("embedding_bag: scale_grad_by_freq is not supported for mode='max'")
     _no_sparse(function, sparse)
     indices = input._array.reshape(-1)
-    lengths = _bag_lengths(input, offsets, include_last_offset)
+    starts, ends = _limits_of_bags(input, offsets, include_last_offset)
     padding_idx = _padding_index(function, padding_idx, weight._array.shape[0])
     if per_sample_weights is not None:
         per_sample_weights = per_sample_weights.reshape(-1)
     if padding_idx is not None:
         kept = indices != padding_idx
-        bags = np.repeat(np.arange(len(lengths)), lengths)
-        lengths = np.bincount(bags[kept], minlength=len(lengths))
+        before = np.concatenate([[0], np.cumsum(kept)])
+        starts, ends = before[starts], before[ends]
         indices = indices[kept]
         if per_sample_weights is not None:
             per_sample_weights = per_sample_weights[wrap(kept)]
@@ -193,33 +193,36 @@ def embedding_bag(
         tape.EmbeddingBag,
         weight,
         wrap(indices),
-        wrap(lengths),
+        wrap(starts),
+        wrap(ends),
         mode,
         per_sample_weights,
         scale_grad_by_freq,
     )
 
 
-def _bag_lengths(input: Any, offsets: Any, include_last_offset: bool) -> Any:
-    """How many entries each bag has."""
+def _limits_of_bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, Any]:
+    """The first entry of each bag, and the one behind its last, in int64."""
     refuse_quantized(offsets)
-    if input.ndim == 2:
+    shape = input._array.shape
+    if len(shape) == 2:
         if offsets is None:
-            rows, columns = input._array.shape
-            return np.full(rows, columns, dtype=np.int64)
+            rows, columns = shape
+            ends = np.arange(1, rows + 1) * columns
+            return ends - columns, ends
         raise ValueError(
             "if input is 2D, then offsets has to be None, as input is treated as a mini-batch of "
             "fixed length sequences"
         )
-    if input.ndim != 1:
+    if len(shape) != 1:
         raise ValueError(
-            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}"
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {len(shape)}"
         )
     if offsets is None:
         raise ValueError("offsets has to be a 1D Tensor but got None")
-    if offsets.ndim != 1:
+    if offsets._array.ndim != 1:
         raise ValueError(f"offsets has to be a 1D Tensor, got {shape_text(offsets)}")
-    starts = offsets._array.astype(np.int64)
+    starts = offsets._array.astype(np.int64, copy=False)
     if include_last_offset and len(starts) == 0:
         raise RuntimeError("include_last_offset: number of offsets should be at least 1")
     if len(starts) and starts[0] != 0:
@@ -227,14 +230,14 @@ def _bag_lengths(input: Any, offsets: Any, include_last_offset: bool) -> Any:
             "offsets[0] has to be 0, i.e., the first sequence starts at 0, got "
             f"{starts[:1].tolist()}"
         )
-    ends = starts if include_last_offset else np.append(starts, len(input))
-    lengths = np.diff(ends)
-    if (lengths < 0).any() or (len(ends) and ends[-1] > len(input)):
+    ends = np.empty_like(starts)
+    ends[:-1], ends[-1:] = starts[1:], shape[0]
+    if np.logical_or.reduce(ends < starts):
         raise RuntimeError(
-            f"offsets must not decrease and not exceed the length of input, {len(input)}, "
+            f"offsets must not decrease and not exceed the length of input, {shape[0]}, "
             f"got {starts.tolist()}"
         )
-    return lengths
+    return (starts[:-1], ends[:-1]) if include_last_offset else (starts, ends)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:

@@ -11,6 +11,7 @@ import numpy as np
 from ..._typing import Tensor
 from ...tape import normalization as tape
 from ...tensor.arguments import as_number
+from ...tensor.base import TensorBase
 from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
 from ...tensor.wrong_arguments import explain_errors
@@ -83,20 +84,25 @@ def batch_norm(
     (2.0, 6.0)
     """
     require_floating("batch_norm", "input", input)
-    if input.ndim < 2:
+    shape = input._array.shape
+    if len(shape) < 2:
         raise RuntimeError(
             f"batch_norm(): expected input of shape [N, C, *], got {shape_text(input)}"
         )
-    channels = input.shape[1]
+    channels = shape[1]
     parameters = {
         "running_mean": running_mean,
         "running_var": running_var,
         "weight": weight,
         "bias": bias,
     }
+    expected = (channels,)
     for name, value in parameters.items():
-        require_tensor("batch_norm", name, value, optional=True)
-        require_shape("batch_norm", name, value, (channels,))
+        if value is not None and not (
+            isinstance(value, TensorBase) and value._array.shape == expected
+        ):
+            require_tensor("batch_norm", name, value)
+            require_shape("batch_norm", name, value, expected)
     if training:
         _several_values("batch_norm", input, input.numel() // max(channels, 1))
     else:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._typing import Ints, Tensor
 from ...tape import interpolate as tape
+from ...tape.shape import ChannelShuffle
 from ...tensor.arguments import as_integer, as_number, described
 from ...tensor.base import TensorBase
 from ...tensor.dispatch import apply, quantized
@@ -274,9 +275,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
             f"channel_shuffle expects input [N, C, *] with C divisible by groups={groups}, got "
             f"{shape_text(input)}"
         )
-    batch, channels, *size = shape
-    split = input.reshape(batch, groups, channels // groups, *size)
-    return split.transpose(1, 2).reshape(batch, channels, *size)
+    return apply(ChannelShuffle, input, groups)
 
 
 def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:

@@ -9,7 +9,6 @@ import numpy as np
 
 from pyqref import _kernels
 from pyqref._typing import Tensor
-from pyqref.numerics import normalization
 
 from .grid import grid_of, tensor_on
 from .normalization_checks import (
@@ -18,7 +17,6 @@ from .normalization_checks import (
     require_dimensions,
     require_eps,
     require_parameter,
-    saturating,
 )
 
 __all__ = [
@@ -208,9 +206,8 @@ def _batch_norm(
         require_parameter(name, "mean", mean, shape),
         require_parameter(name, "var", var, shape),
     )
-    with saturating():
-        alpha, beta = normalization.batch_norm_coefficients(
-            *statistics, w, b, require_eps(name, eps), x.q_scale(), out.scale
-        )
-        integers = _kernels.batch_norm(x._array, grid_of(x), alpha, beta, out, relu)
+    alpha, beta = _kernels.batch_norm_coefficients(
+        *statistics, w, b, require_eps(name, eps), x.q_scale(), out.scale
+    )
+    integers = _kernels.batch_norm(x._array, grid_of(x), alpha, beta, out, relu)
     return tensor_on(integers, out, x.dtype)

@@ -126,6 +126,12 @@ def _flipped(q: PerChannelQuantizer, shape: tuple[int, ...], axes: tuple[int, ..
     return q.taken(slice(None, None, -1)) if q.axis in axes else q
 
 
+def _shuffled(q: PerChannelQuantizer, shape: tuple[int, ...], groups: int) -> Quantizer:
+    if q.axis == 1:
+        raise _lost("channel_shuffle()", q)
+    return q
+
+
 def _same(q: PerChannelQuantizer, shape: tuple[int, ...], *args: Any) -> Quantizer:
     return q
 
@@ -158,6 +164,7 @@ _view(shapes.Diagonal, _diagonal)
 _view(Slice, _sliced)
 # the rest are copies
 _view(shapes.Clone, _same)
+_view(shapes.ChannelShuffle, _shuffled)
 _view(shapes.Flip, _flipped)
 _view(shapes.Repeat, _repeated)
 _view(Index, _indexed)

@@ -1,0 +1,41 @@
+"""What has its channels last in memory keeps them there, whatever kernel runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyqref
+from pyqref import kernels
+from pyqref.nn import functional as F
+
+SCALES = pyqref.linspace(0.5, 2.0, 8)
+OPERATIONS: dict[str, Callable[[Any], Any]] = {
+    "channel_shuffle": lambda x: F.channel_shuffle(x, 4),
+    "roll": lambda x: pyqref.roll(x, (1, -2), (1, 3)),
+    "flip": lambda x: pyqref.flip(x, 3),
+    "clone": pyqref.clone,
+    "group_norm": lambda x: F.group_norm(x, 2, SCALES, SCALES),
+    "batch_norm": lambda x: F.batch_norm(x, SCALES, SCALES),
+    **{
+        f"pad {mode}": lambda x, mode=mode: F.pad(x, (1, 2, 0, 1), mode=mode)
+        for mode in ("constant", "reflect", "replicate", "circular")
+    },
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("kernel", kernels.usable())
+def test_channels_stay_last(name: str, kernel: str) -> None:
+    """As ``torch`` lays them (but for circular padding), with the numbers of images in C order."""
+    array = np.random.default_rng(0).standard_normal((3, 8, 20, 9), np.float32)
+    x = pyqref.from_numpy(array)
+    with kernels.use(kernel):
+        expected = OPERATIONS[name](x)
+        y = OPERATIONS[name](x.contiguous(memory_format=pyqref.channels_last))
+    assert expected.tolist() == y.tolist()
+    assert y.is_contiguous(memory_format=pyqref.channels_last)
+    assert expected.is_contiguous()
