@@ -10,7 +10,6 @@ import pytest
 from kernels.layers import MODES
 from kernels.test_conv import Case, check, plane
 
-
 #: Taps at one end or both, or all of them, that lie in the padding under every output.
 IDLE_TAPS = [
     plane(2, 40, 5, 70, 3, padding=6, dilation=6),
