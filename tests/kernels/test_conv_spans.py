@@ -8,7 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 from kernels.layers import MODES
-from kernels.test_conv import Case, check
+from kernels.test_conv import Case, check, plane
+
+#: Taps at one end or both, or all of them, that lie in the padding under every output.
+IDLE_TAPS = [
+    plane(2, 40, 5, 70, 3, padding=6, dilation=6),
+    plane(1, 64, 6, 48, 3, padding=9, dilation=5),
+    plane(1, 20, 1, 20, 3, padding=1, groups=20),
+    plane(2, 32, 4, 32, 3, padding=4, dilation=4, groups=8),
+    plane(1, 12, 3, 8, 3, padding=4, dilation=4, groups=2),
+    Case(1, 9, (2, 7), 6, (2, 4), (1, 2), (5, 0), (4, 2)),
+    Case(2, 5, (2,), 7, (2,), (8,), (3,), (6,)),
+    Case(1, 6, (1, 3, 1), 6, (3, 3, 2), (1, 1, 1), (2, 1, 3), (2, 1, 3)),
+]
 
 
 def image(
@@ -78,3 +90,12 @@ def test_every_engine_and_type(kernel: str, mode: Any, output: Any) -> None:
             weight_zero_points=zero_points,
             channels_last=True,
         )
+
+
+@pytest.mark.parametrize("case", IDLE_TAPS)
+@pytest.mark.parametrize("stored", [np.uint8, np.int8])
+def test_taps_that_meet_padding_only(kernel: str, case: Case, stored: Any) -> None:
+    """They add nothing to eq-conv-accumulator, whether weights have zero points or not."""
+    for zero_points in (0, -3):
+        rng = np.random.default_rng(6)
+        check(rng, case, stored=stored, weight_zero_points=zero_points, channels_last=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -78,9 +79,9 @@ class PackedConv:
         """
         key = tuple([(each.start, each.stop) for each in taps])
         if key not in self._fewer_taps:
+            where: Any = (..., *taps)
             alike = self.in_strips or self.is_depthwise
-            some = self.weight[(..., *taps)]
-            self._fewer_taps[key] = pack_conv(some, self.groups, centred=alike)
+            self._fewer_taps[key] = pack_conv(self.weight[where], self.groups, centred=alike)
         return self._fewer_taps[key]
 
     @property
