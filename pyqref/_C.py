@@ -80,4 +80,4 @@ def _get_tracing_state() -> None:
 
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {})
+    __getattr__ = on_first_use(__name__)

@@ -1,8 +1,9 @@
-"""Names of a package that are imported when they are first asked for.
+"""The names of a package: read from its stub, and imported when they are first used.
 
-So ``import pyqref`` takes the time of what a script uses, not of all there is. A package
-imports such names under ``if TYPE_CHECKING``, where readers and type checkers find them as
-any other, and says with ``__getattr__ = on_first_use(...)`` which module has which.
+The stub ``__init__.pyi`` lists the names of a package, one line a name, as in
+``from .linear import Linear as Linear``. Type checkers read it, and so does
+:func:`attach_stub`: it is the only list. Names below the line ``# Imported when first used:`` wait
+until a script asks for them, so ``import pyqref`` takes the time of what the script uses.
 
 A process may fork at any time. A child that was made while another thread imports would wait for
 ever for that thread, which it does not have; so a fork waits until such imports are done.
@@ -13,13 +14,16 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from threading import get_ident
 from typing import Any
 
-__all__ = ["importing", "no_attribute", "on_first_use"]
+__all__ = ["attach_stub", "importing", "no_attribute", "on_first_use", "read_stub"]
+
+#: The names below this line of a stub are imported when they are first used.
+LATER = "# Imported when first used:"
 
 #: Threads that import now, one entry for each import that they are inside.
 _threads: list[int] = []
@@ -88,34 +92,103 @@ def no_attribute(owner: str, name: str, asked: object = None) -> AttributeError:
     return AttributeError(text, name=name, obj=sys.modules.get(owner) if asked is None else asked)
 
 
+def _value(package: str, module: str, name: str) -> Any:
+    """Return what ``from module import name`` means in a package."""
+    if module == ".":
+        return import_module(f".{name}", package)
+    return getattr(import_module(module, package), name)
+
+
 def on_first_use(
-    package: str, names: Mapping[str, Iterable[str]], modules: Iterable[str] = ()
+    package: str, homes: Mapping[str, tuple[str, str]] | None = None
 ) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package: Python calls it for names that are not there yet.
+    """Return the ``__getattr__`` of a module: Python calls it for names that are not there yet.
+
+    Parameters
+    ----------
+    package
+        The module's ``__name__``.
+    homes
+        For each name that is imported when it is first used, the module that has it, as
+        ``".elementwise"``, and its name there. Without them the function only raises an error
+        that says what to use instead.
+    """
+    homes = homes or {}
+
+    def found(name: str) -> Any:
+        """Import what has the name, and keep it: the next use finds it at once."""
+        if name not in homes:
+            raise no_attribute(package, name)
+        with importing(f"{package}.{name}"):
+            value = _value(package, *homes[name])
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return found
+
+
+def read_stub(text: str) -> list[tuple[str, str, str, bool, bool]]:
+    """Return the names that a stub gives to its package, in its order.
+
+    Each comes with the module that has it, its name there, whether the package imports it at once,
+    and whether ``__all__`` lists it: all but private names and those with ``# not in __all__``.
+    """
+    found = []
+    homes: dict[str, tuple[str, str]] = {}
+    at_once = True
+    for line in text.splitlines():
+        if line == LATER:
+            at_once = False
+        words, _, mark = line.partition("  # ")
+        match words.split():
+            case ["from", module, "import", name]:  # what follows gives it another name
+                homes[name] = module, name
+                continue
+            case ["from", module, "import", name, "as", public]:
+                homes[public] = module, name
+            case [public, "=", name]:
+                homes[public] = homes[name]
+            case _:
+                continue
+        is_listed = not mark and (public[0] != "_" or public[:2] == "__")
+        found.append((public, *homes[public], at_once, is_listed))
+    return found
+
+
+def attach_stub(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Give a package the names of its stub.
 
     Parameters
     ----------
     package
         Its ``__name__``.
-    names
-        For each module, as ``".elementwise"``, the names that the package has from it. None,
-        if the package has all its names: then this only tells what to do instead of another.
-    modules
-        Modules of the package that are such names themselves.
+
+    Returns
+    -------
+    tuple
+        Its ``__getattr__``, ``__dir__`` and ``__all__``.
+
+    Raises
+    ------
+    ImportError
+        The stub is missing.
     """
-    homes = {name: module for module, its_names in names.items() for name in its_names}
-    whole = frozenset(modules)
-
-    def found(name: str) -> Any:
-        """Import what has the name, and keep it: the next use finds it at once."""
-        if name in whole:
-            with importing(f"{package}.{name}"):
-                return import_module(f".{name}", package)
-        if name not in homes:
-            raise no_attribute(package, name)
-        with importing(f"{package}.{name}"):
-            value = getattr(import_module(homes[name], package), name)
-        setattr(sys.modules[package], name, value)
-        return value
-
-    return found
+    module = sys.modules[package]
+    path = f"{module.__path__[0]}{os.sep}__init__.pyi"
+    try:
+        text = module.__loader__.get_data(path).decode()  # type: ignore[union-attr]
+    except OSError as error:
+        raise ImportError(
+            f"{path} is missing, which lists the names of {package}: install pyqref again, or "
+            "tell the program that packed it to include the .pyi files of pyqref"
+        ) from error
+    homes = {}
+    listed = []
+    for public, home, name, at_once, is_listed in read_stub(text):
+        if at_once:
+            setattr(module, public, _value(package, home, name))
+        else:
+            homes[public] = home, name
+        if is_listed:
+            listed.append(public)
+    return on_first_use(package, homes), lambda: sorted({*vars(module), *homes}), listed

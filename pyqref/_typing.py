@@ -8,8 +8,9 @@ house hold at run time, where ``typing.get_type_hints`` reads such a type as ``A
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, Union
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict, TypeVar, Union
 
 import numpy as np
 
@@ -20,17 +21,30 @@ from .dtypes import memory_format as MemoryFormat
 from .dtypes import qscheme as QScheme
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
+    from .arithmetic.base import Arithmetic
+    from .explaining.book import Ledger
+    from .explaining.derivation import Derivation
     from .fx.graph import Graph
     from .fx.graph_module import GraphModule
     from .fx.node import Node
+    from .fx.proxy import Proxy
+    from .fx.recorder import TracerBase
     from .nn.modules.module import Module
+    from .ops.quantized.packed import PackedLinear
+    from .ops.quantized.packed_conv import PackedConv
     from .tensor.base import TensorBase
     from .tensor.generator import Generator
     from .tensor.parameter import Parameter
+    from .tensor.quantized.quantizer import PerChannelQuantizer, PerTensorQuantizer
     from .tensor.quantized.tensor import QuantizedTensor
     from .tensor.tensor import Tensor
+
+    #: The grid of a quantized tensor.
+    Quantizer: TypeAlias = PerTensorQuantizer | PerChannelQuantizer
+    #: The weight and the bias of a quantized linear layer or convolution.
+    Packed: TypeAlias = PackedLinear | PackedConv
 
     class AnyModule(Protocol):
         """A module of which a function uses what its own class has."""
@@ -43,20 +57,43 @@ if TYPE_CHECKING:
         """What makes the observers of a layer: a ``QConfig``, of a floor above."""
 
         @property
-        def activation(self) -> Any: ...
+        def activation(self) -> Callable[..., Any]: ...
         @property
-        def weight(self) -> Any: ...
+        def weight(self) -> Callable[..., Any]: ...
+
+    class CreationOptions(TypedDict, total=False):
+        """Options of a function that makes a tensor."""
+
+        dtype: Dtype | None
+        device: Device
+        requires_grad: bool
+        layout: Layout | None
+        memory_format: MemoryFormat | None
+        pin_memory: bool
+
+    class FilledOptions(CreationOptions, total=False):
+        """Options of a function that may be given its sizes by name as well."""
+
+        size: Ints
 
 else:
     AnyModule = QConfigLike = Any
-    Self = Graph = GraphModule = Node = Module = Generator = Parameter = Any
+    CreationOptions = FilledOptions = dict[str, Any]
+    Unpack = tuple  # so that typing.get_type_hints can read Unpack[...] without typing_extensions
+    Proxy = TracerBase = Self = Graph = GraphModule = Node = Module = Generator = Parameter = Any
     QuantizedTensor = Tensor = TensorBase = Any
+    Arithmetic = Derivation = Ledger = PackedConv = PackedLinear = Packed = Quantizer = Any
 
 __all__ = [
     "AnyModule",
+    "Arithmetic",
     "Array",
+    "CreationOptions",
+    "Derivation",
     "Device",
     "Dtype",
+    "FileLike",
+    "FilledOptions",
     "Flag",
     "Function",
     "Generator",
@@ -65,31 +102,45 @@ __all__ = [
     "Index",
     "Ints",
     "Layout",
+    "Ledger",
     "MemoryFormat",
     "Model",
     "Module",
     "Node",
     "Number",
+    "NumberOrArray",
     "Operand",
+    "Packed",
+    "PackedConv",
+    "PackedLinear",
     "Parameter",
+    "Proxy",
     "QConfigLike",
     "QScheme",
     "QuantizedTensor",
+    "Quantizer",
     "Self",
     "Shape",
     "Tensor",
     "TensorBase",
     "TensorOrNumber",
+    "TracerBase",
+    "Unpack",
+    "Value",
 ]
 
 #: What a decorator takes and gives back, with its signature.
 Function = TypeVar("Function", bound=Callable[..., Any])
+#: Anything; of the same type wherever the name stands in a signature.
+Value = TypeVar("Value")
 #: Elements without a place in a graph.
 Array: TypeAlias = np.ndarray[Any, Any]
 #: A number of Python (``bool`` and ``int`` are ``float`` to a type checker) or of NumPy.
 Number: TypeAlias = Union[float, np.number[Any], np.bool_]  # noqa: UP007 (read at run time)
 #: An operand: a tensor, or a number that stands for one of no dimension.
 TensorOrNumber: TypeAlias = Union[Tensor, Number]  # noqa: UP007
+#: One number for all elements or channels, or an array with one for each.
+NumberOrArray: TypeAlias = Union[Number, Array]  # noqa: UP007
 if TYPE_CHECKING:
     #: A module that a function gives back, changed or copied.
     Model = TypeVar("Model", bound=Module)
@@ -98,6 +149,8 @@ else:
 
 #: What an operator such as ``+`` takes beside a tensor.
 Operand: TypeAlias = Union[TensorOrNumber, Array]  # noqa: UP007
+#: A path, or a file that is open for bytes.
+FileLike: TypeAlias = Union[str, PathLike[str], IO[bytes]]  # noqa: UP007
 #: The lengths of all axes.
 Shape: TypeAlias = Sequence[int]
 #: One whole number for all axes, or one for each.

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {})
+    __getattr__ = on_first_use(__name__)
 
 
 def compile(
@@ -197,7 +197,7 @@ class set_stance:
     ...     pass
     """
 
-    def __init__(self, stance: str = "default", **options: Any) -> None:
+    def __init__(self, stance: str = "default", **options: object) -> None:
         self.stance = stance
 
     def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:

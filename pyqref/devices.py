@@ -86,7 +86,7 @@ class device:
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
 
-    def __eq__(self, other: object) -> Any:
+    def __eq__(self, other: object) -> bool:
         if not isinstance(other, device):
             return NotImplemented
         return (self.type, self.index) == (other.type, other.index)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .devices import device as device
 
@@ -275,7 +276,7 @@ _FROM_NUMPY: dict[Any, dtype] = {
 }
 
 
-def from_numpy_dtype(numpy_dtype: Any) -> dtype:
+def from_numpy_dtype(numpy_dtype: DTypeLike) -> dtype:
     """The (unquantized) dtype that stores elements of this NumPy type.
 
     Raises

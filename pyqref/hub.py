@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlparse
 
 from .devices import device as device_
@@ -68,13 +68,13 @@ def set_dir(d: str | None) -> None:
 
 def load_state_dict_from_url(
     url: str,
-    model_dir: Any = None,
+    model_dir: str | os.PathLike[str] | None = None,
     map_location: object = None,
     progress: bool = True,
     check_hash: bool = False,
     file_name: str | None = None,
     weights_only: bool = False,
-) -> Any:
+) -> dict[str, Any]:
     """Read a file that has been downloaded before, from where ``torch`` would keep it.
 
     Parameters
@@ -114,7 +114,7 @@ def load_state_dict_from_url(
     return load_file(path)
 
 
-def load(repo_or_dir: str, model: str, *args: Any, **kwargs: Any) -> Any:
+def load(repo_or_dir: str, model: str, *args: object, **kwargs: object) -> NoReturn:
     """Refused: ``torch.hub.load`` downloads code and runs it.
 
     Examples

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 __all__ = [
@@ -69,7 +69,9 @@ class Operator:
 
     register_abstract = register_fake
 
-    def register_kernel(self, device_types: Any, fn: Callable[..., Any] | None = None, /) -> Any:
+    def register_kernel(
+        self, device_types: str | Sequence[str] | None, fn: Callable[..., Any] | None = None, /
+    ) -> Callable[..., Any]:
         """Take another function for the CPU; one for another device is left alone."""
         names = [device_types] if isinstance(device_types, str) else list(device_types or ["cpu"])
 
@@ -125,7 +127,9 @@ def _parts(name: str) -> tuple[str, str]:
     return prefix, own
 
 
-def register(name: str, function: Callable[..., Any] | None = None) -> Any:
+def register(
+    name: str, function: Callable[..., Any] | None = None
+) -> Operator | Callable[..., Any]:
     """Register a function as operation ``namespace::operation``.
 
     Parameters
@@ -200,7 +204,7 @@ def custom_op(
 
 
 def register_fake(
-    op: str, func: Callable[..., Any] | None = None, /, **options: Any
+    op: str, func: Callable[..., Any] | None = None, /, **options: object
 ) -> Callable[..., Any]:
     """The function itself: shapes come from calls, so nobody asks it for them.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
 
 from .tensor import default_generator as default_generator
 from .tensor import get_rng_state as get_rng_state
@@ -26,7 +25,7 @@ __all__ = [
 
 @contextlib.contextmanager
 def fork_rng(
-    devices: object = None, enabled: bool = True, *args: Any, **kwargs: Any
+    devices: object = None, enabled: bool = True, *args: object, **kwargs: object
 ) -> Iterator[None]:
     """A ``with`` after which random numbers go on as if nothing had been drawn inside.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import multiprocessing
 import os
@@ -10,11 +11,8 @@ import sys
 import time
 import warnings
 from threading import Thread
-from types import ModuleType
 
 import pytest
-
-from pyqref._lazy import on_first_use
 
 #: Long to import, or needed by few scripts.
 LATER = (
@@ -63,20 +61,37 @@ def test_the_first_use_imports(script, module):
 
 @pytest.fixture
 def package(monkeypatch, tmp_path):
-    """A package with the names ``left`` and ``right`` of one module, and another module."""
-    package = ModuleType("lazy_package")
-    package.__path__ = [str(tmp_path)]
-    (tmp_path / "both.py").write_text("left, right = object(), object()", encoding="utf-8")
-    (tmp_path / "whole.py").write_text("", encoding="utf-8")
-    package.__getattr__ = on_first_use(  # type: ignore[method-assign]
-        "lazy_package", {".both": ("left", "right")}, modules=("whole",)
+    """A package with the names ``left``, ``right`` and ``also`` of one module, and a module."""
+    folder = tmp_path / "lazy_package"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(
+        "from pyqref import _lazy\n__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__)\n",
+        encoding="utf-8",
     )
-    monkeypatch.setitem(sys.modules, "lazy_package", package)
-    for name in ("both", "whole"):
-        monkeypatch.delitem(sys.modules, f"lazy_package.{name}", raising=False)
-    yield package
-    for name in ("both", "whole"):
-        sys.modules.pop(f"lazy_package.{name}", None)
+    (folder / "__init__.pyi").write_text(
+        "from math import pi as pi\n\n"
+        "# Imported when first used:\n"
+        "from .both import left as left\n"
+        "from .both import right as right  # not in __all__\n"
+        "also = right\n"
+        "from . import whole as whole\n",
+        encoding="utf-8",
+    )
+    (folder / "both.py").write_text("left, right = object(), object()", encoding="utf-8")
+    (folder / "whole.py").write_text("", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield importlib.import_module("lazy_package")
+    for name in ("lazy_package", "lazy_package.both", "lazy_package.whole"):
+        sys.modules.pop(name, None)
+
+
+def test_a_package_has_the_names_of_its_stub(package):
+    """They are in ``__all__``, but for those that are marked, and in ``dir`` before their use."""
+    assert ["pi", "left", "also", "whole"] == package.__all__
+    assert {"pi", "left", "right", "also", "whole"} <= set(dir(package))
+    assert "pi" in vars(package)
+    assert not {"left", "right", "also", "whole"} & set(vars(package))
+    assert package.also is package.right
 
 
 def test_a_name_is_looked_up_once(package):
@@ -104,7 +119,7 @@ def test_a_fork_waits_for_the_imports_of_other_threads(package, tmp_path):
     """Otherwise the child would wait for the thread that imports, which it does not have."""
     started = tmp_path / "started"
     slow = f"import pathlib, time; pathlib.Path({str(started)!r}).touch(); time.sleep(0.3); x = 1"
-    (tmp_path / "whole.py").write_text(slow, encoding="utf-8")
+    (tmp_path / "lazy_package" / "whole.py").write_text(slow, encoding="utf-8")
     thread = Thread(target=lambda: package.whole)
     thread.start()
     while not started.exists():

@@ -215,8 +215,8 @@ plt.show()
 # At 4 bits there was little to lose. At 3 bits plain quantization loses seven to ten images in a
 # hundred, at 2 bits, which are four integers, it loses most of them. Training with the rounding
 # wins part of that back at 3 bits, and much more at 2. Longer training without the rounding gains
-# less, at 2 bits by more than 20 images in a hundred. The gain does not come from the time, but from
-# a loss that includes the grid. The loss itself is larger with fewer bits.
+# less, at 2 bits by more than 20 images in a hundred. The gain does not come from the time, but
+# from a loss that includes the grid. The loss itself is larger with fewer bits.
 
 for name, each in found.items():
     print(f"{name:>22}: " + ", ".join(f"{width} bits {each[width]:.1f} %" for width in each))

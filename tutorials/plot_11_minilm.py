@@ -165,9 +165,9 @@ assert np.corrcoef(np.log(crest), found["fbgemm"])[0, 1] < -0.4
 # Layer upon layer
 # ----------------
 #
-# Now every linear layer of the network multiplies integers, and gets the errors of the layers before
-# it. Softmax, GELU and the norms between them still compute with real numbers. We look at each
-# station of the first of the six layers, then at the ends of the other five.
+# Now every linear layer of the network multiplies integers, and gets the errors of the layers
+# before it. Softmax, GELU and the norms between them still compute with real numbers. We look at
+# each station of the first of the six layers, then at the ends of the other five.
 
 first = ["attention.query", "attention.value", "attention.output", "attention_norm"]
 first += ["expand", "gelu", "contract", "norm"]

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {})
+    __getattr__ = on_first_use(__name__)
 
 
 def graph_break(msg: str = "") -> None:

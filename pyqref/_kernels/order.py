@@ -9,10 +9,37 @@ import numpy as np
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import contiguous, in_result_order
 
-__all__ = ["in_c_order"]
+__all__ = ["in_c_order", "with_channels_last"]
 
 #: Channels from which on the kernel transposes them.
 TRANSPOSED = 16
+
+
+def with_channels_last(x: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]] | None:
+    """Move the channels of a part of an image or a volume last, where they lie so.
+
+    Returns the view and the order that moves its axes back; None where they lie otherwise. Results
+    of such parts have their channels last, as those of a whole have.
+
+    Examples
+    --------
+    >>> part = np.zeros((2, 5, 3, 8)).transpose(0, 3, 1, 2)[:, :4]
+    >>> with_channels_last(part)[0].shape
+    (2, 5, 3, 4)
+    >>> with_channels_last(part.copy()) is None
+    True
+    """
+    if not 4 <= x.ndim <= 5 or x.size == 0:
+        return None
+    order = 0, *range(2, x.ndim), 1
+    last = x.transpose(order)
+    span = x.itemsize
+    for length, step in zip(reversed(last.shape), reversed(last.strides), strict=True):
+        if length != 1:
+            if step < span:
+                return None
+            span = step * length
+    return last, (0, x.ndim - 1, *range(1, x.ndim - 1))
 
 
 def in_c_order(x: np.ndarray) -> np.ndarray:

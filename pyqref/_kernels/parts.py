@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .layout import PART, contiguous, copied, empty
 
@@ -92,7 +93,9 @@ def by_parts(
     return result
 
 
-def output_for(arrays: Sequence[np.ndarray], dtype: Any, order: Any = "K") -> np.ndarray:
+def output_for(
+    arrays: Sequence[np.ndarray], dtype: DTypeLike, order: Literal["C", "F", "A", "K"] = "K"
+) -> np.ndarray:
     """Room for what NumPy computes element by element: of the shape and in the order of its result.
 
     Examples
@@ -172,8 +175,8 @@ def _first_of_line(find: Callable[..., Any], line: Any, length: int) -> Any:
 def copied_by_parts(
     function: Callable[[np.ndarray, tuple[slice, ...]], np.ndarray],
     x: np.ndarray,
-    dtype: Any,
-    order: Any = "K",
+    dtype: DTypeLike,
+    order: Literal["C", "F", "A", "K"] = "K",
 ) -> np.ndarray:
     """``function(part, at)`` of copies of parts of ``x``, which lie at ``at``.
 
@@ -196,7 +199,7 @@ def by_rows(
     function: Callable[[np.ndarray], np.ndarray],
     x: np.ndarray,
     columns: int,
-    dtype: Any,
+    dtype: DTypeLike,
     most: int = PART,
 ) -> np.ndarray:
     """``function(rows)`` of ``x (..., K)``, with ``columns`` results for each of its rows.

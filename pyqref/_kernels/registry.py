@@ -148,7 +148,7 @@ class _Twins(dict[str, Any]):
         return found
 
 
-def twin_of(kernel: str, operation: str) -> Any:
+def twin_of(kernel: str, operation: str) -> ModuleType | None:
     """Return the value of :data:`twin` while ``kernel`` is in use."""
     if kernel == "reference":
         return None

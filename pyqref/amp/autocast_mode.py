@@ -116,7 +116,7 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 def custom_fwd(
-    fwd: Any = None, *, device_type: str = "cuda", cast_inputs: object = None
+    fwd: Callable[..., Any] | None = None, *, device_type: str = "cuda", cast_inputs: object = None
 ) -> Callable[..., Any]:
     """The ``forward`` of an :class:`~pyqref.autograd.Function`: there is no precision to keep.
 
@@ -132,7 +132,9 @@ def custom_fwd(
     return _itself if fwd is None else fwd
 
 
-def custom_bwd(bwd: Any = None, *, device_type: str = "cuda") -> Callable[..., Any]:
+def custom_bwd(
+    bwd: Callable[..., Any] | None = None, *, device_type: str = "cuda"
+) -> Callable[..., Any]:
     """The ``backward`` of an :class:`~pyqref.autograd.Function`: there is no precision to keep.
 
     Examples

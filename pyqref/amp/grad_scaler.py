@@ -8,6 +8,7 @@ import numpy as np
 
 from .._typing import Tensor
 from ..devices import device as device_
+from ..optim.optimizer import Optimizer
 from ..tensor.base import TensorBase
 
 __all__ = ["GradScaler"]
@@ -97,7 +98,7 @@ class GradScaler:
             f"got {type(outputs).__name__}"
         )
 
-    def unscale_(self, optimizer: Any) -> None:
+    def unscale_(self, optimizer: Optimizer) -> None:
         """Divide the gradients of an optimiser's parameters by the scale, in place.
 
         Raises
@@ -124,7 +125,7 @@ class GradScaler:
                     found |= not bool(np.isfinite(grad._array).all())
         self._found[key] = found
 
-    def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
         """Unscale if nobody has, and call ``optimizer.step()`` if all gradients are finite.
 
         Returns

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pyqref.numerics.linear import linear_accumulator
+from pyqref.numerics.noted import noted
 from pyqref.numerics.rounding import round_half_even
 from pyqref.numerics.types import IntArray
 
+from .._typing import Array, NumberOrArray, Packed
 from .layer import LINEAR, Layer
 from .operations import Operations
 from .packed import run_of
@@ -62,7 +64,7 @@ class Arithmetic(Operations, ABC):
         x: IntArray,
         x_zero_point: int,
         weight: IntArray,
-        weight_zero_points: Any,
+        weight_zero_points: int | Array,
         layer: Layer = LINEAR,
         outside: np.ndarray | None = None,
     ) -> IntArray:
@@ -94,7 +96,7 @@ class Arithmetic(Operations, ABC):
         return linear_accumulator(x, x_zero_point, weight, weight_zero_points)
 
     @abstractmethod
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         """The bias in units of the accumulator, as the system stores or uses it.
 
         Parameters
@@ -112,9 +114,9 @@ class Arithmetic(Operations, ABC):
     def requantize(
         self,
         accumulator: IntArray,
-        bias: Any,
+        bias: Array | None,
         s_x: float,
-        s_w: Any,
+        s_w: NumberOrArray,
         s_y: float,
         z_y: int,
         low: int = 0,
@@ -156,7 +158,7 @@ class Arithmetic(Operations, ABC):
         weight_zero_point: int,
         bias: float | None,
         s_x: float,
-        s_w: Any,
+        s_w: NumberOrArray,
         s_y: float,
         z_y: int,
         low: int = 0,
@@ -209,7 +211,7 @@ class Arithmetic(Operations, ABC):
         accumulator: int,
         bias: float | None,
         s_x: float,
-        s_w: Any,
+        s_w: NumberOrArray,
         s_y: float,
         z_y: int,
         low: int = 0,
@@ -225,7 +227,7 @@ class Arithmetic(Operations, ABC):
         return note.steps
 
     def prepare(
-        self, packed: Any, x_grid: Grid, out: Grid, relu: bool
+        self, packed: Packed, x_grid: Grid, out: Grid, relu: bool
     ) -> Callable[[np.ndarray], np.ndarray]:
         """Make a function from the integers of a layer's input to those of its output.
 
@@ -295,7 +297,7 @@ def clamped(
     total: IntArray, low: int, high: int, note: Note, label: str = "eq-requantize"
 ) -> IntArray:
     """Clamp integers to the range of the output."""
-    result = np.clip(total, low, high)
+    result = np.clip(total, noted("low", low), noted("high", high))
     return note(
         "clamped",
         result,

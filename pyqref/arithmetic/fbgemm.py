@@ -10,6 +10,7 @@ from pyqref.numerics.requantize import accumulator_scale, multiplier_fbgemm
 from pyqref.numerics.rounding import fma32
 from pyqref.numerics.types import IntArray
 
+from .._typing import Array, NumberOrArray
 from .base import Arithmetic, rounded_then_shifted
 from .operations import EngineOperations
 from .scaling import Scaling
@@ -36,7 +37,7 @@ class FBGEMM(EngineOperations, Arithmetic):
     summary = "torch's fbgemm: float32 multiplier by division, real bias, ties to even"
     engine = "fbgemm"
 
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         """The bias over the unit of the accumulator: float32."""
         unit = accumulator_scale(s_x, s_w)
         if np.ndim(s_w) == 0:
@@ -88,7 +89,7 @@ class FBGEMM(EngineOperations, Arithmetic):
         return rounded_then_shifted(scaled, z_y, low, high, note)
 
 
-def unit_of_accumulator(s_x: float, s_w: Any, note: Note) -> Any:
+def unit_of_accumulator(s_x: float, s_w: NumberOrArray, note: Note) -> NumberOrArray:
     """What one unit of the accumulator is worth, in float32."""
     return note(
         "unit of the accumulator",
@@ -101,7 +102,7 @@ def unit_of_accumulator(s_x: float, s_w: Any, note: Note) -> Any:
 
 
 def scaled_by(
-    value: np.ndarray, multiplier: Any, note: Note, label: str = "eq-requantize-bias"
+    value: np.ndarray, multiplier: NumberOrArray, note: Note, label: str = "eq-requantize-bias"
 ) -> np.ndarray:
     """A sum in units of the output, float32."""
     return note("scaled", value * multiplier, label, "{v} * {M}", v=value, M=multiplier)

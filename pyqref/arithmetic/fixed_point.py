@@ -16,6 +16,7 @@ from pyqref.numerics.fixed_point import (
 )
 from pyqref.numerics.types import IntArray
 
+from .._typing import Array, NumberOrArray
 from .base import Arithmetic, shifted
 from .qnnpack import with_integer_bias
 from .scaling import Scaling
@@ -33,12 +34,12 @@ class _FixedPoint(Arithmetic):
 
     label: ClassVar[str] = "eq-multiply-rounded-twice"
 
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         """The rounded bias: int64 (``eq-bias-half-away``)."""
         return bias_half_away(bias, s_x, s_w).astype(np.int64)
 
     @abstractmethod
-    def multiply(self, total: IntArray, integer: Any, exponent: Any, note: Note) -> IntArray:
+    def multiply(self, total: IntArray, integer: Array, exponent: Array, note: Note) -> IntArray:
         """Sums in units of the output, rounded."""
 
     def _requantize(
@@ -64,7 +65,7 @@ class _RoundedTwice(_FixedPoint):
     first: ClassVar[Ties]
     second: ClassVar[Ties]
 
-    def multiply(self, total: IntArray, integer: Any, exponent: Any, note: Note) -> IntArray:
+    def multiply(self, total: IntArray, integer: Array, exponent: Array, note: Note) -> IntArray:
         """Sums in units of the output (``eq-multiply-rounded-twice``)."""
         left, right = np.maximum(exponent, 0), np.maximum(-exponent, 0)
         high = multiply_rounded_twice(total, integer, left, self.first, self.second)
@@ -166,7 +167,7 @@ class TFLiteSingle(TFLiteSingleOperations, _FixedPoint):
     summary = "TFLite and CMSIS-NN built for one rounding: 31-bit multiplier, ties upward"
     label = "eq-multiply-rounded-once"
 
-    def multiply(self, total: IntArray, integer: Any, exponent: Any, note: Note) -> IntArray:
+    def multiply(self, total: IntArray, integer: Array, exponent: Array, note: Note) -> IntArray:
         """Sums in units of the output (``eq-multiply-rounded-once``)."""
         shift = 31 - np.asarray(exponent)
         return note(
@@ -181,7 +182,7 @@ class TFLiteSingle(TFLiteSingleOperations, _FixedPoint):
         )
 
 
-def real_multiplier(s_x: float, s_w: Any, s_y: float, note: Note) -> Any:
+def real_multiplier(s_x: float, s_w: NumberOrArray, s_y: float, note: Note) -> NumberOrArray:
     """Units of the output in one unit of the accumulator, in double precision."""
     label = "eq-fixed-point-multiplier"
     x, y = np.float32(s_x), np.float64(np.float32(s_y))
@@ -196,7 +197,7 @@ def real_multiplier(s_x: float, s_w: Any, s_y: float, note: Note) -> Any:
     return note("real multiplier", unit / y, label, "{unit} / fl32({s})", unit=unit, s=s_y)
 
 
-def shift_tie(value: Any, shift: Any, ties: Ties) -> str:
+def shift_tie(value: NumberOrArray, shift: NumberOrArray, ties: Ties) -> str:
     """Say so if one number lies in the middle between two multiples of a power of two."""
     number, places = int(np.asarray(value).reshape(-1)[0]), int(np.asarray(shift).reshape(-1)[0])
     is_tie = places > 0 and number % 2**places == 2 ** (places - 1)

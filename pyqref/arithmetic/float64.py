@@ -8,6 +8,7 @@ import numpy as np
 
 from pyqref.numerics.types import IntArray
 
+from .._typing import Array, NumberOrArray
 from .base import Arithmetic, rounded_then_shifted
 from .real_operations import RealOperations
 from .scaling import Scaling
@@ -32,7 +33,7 @@ class Float64(RealOperations, Arithmetic):
     summary = "the real layer in double precision, rounded once: what the others approximate"
     precision = np.float64
 
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         """The bias over the unit of the accumulator: float64."""
         unit = np.float64(s_x) * np.asarray(s_w, np.float64)
         return np.asarray(np.asarray(bias, np.float64) / unit)

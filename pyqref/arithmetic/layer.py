@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
+from .._typing import Packed
 
 __all__ = ["LINEAR", "Layer", "layer_of"]
 
@@ -53,7 +54,7 @@ class Layer:
 LINEAR = Layer()
 
 
-def layer_of(packed: Any) -> Layer:
+def layer_of(packed: Packed) -> Layer:
     """The place of the accumulators of a packed weight.
 
     Examples

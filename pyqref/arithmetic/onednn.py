@@ -10,6 +10,7 @@ from pyqref.numerics.affine import reciprocal32
 from pyqref.numerics.rounding import round_half_even
 from pyqref.numerics.types import IntArray
 
+from .._typing import Array, NumberOrArray
 from .base import Arithmetic, clamped, saturated, tie
 from .operations import EngineOperations
 from .scaling import Scaling
@@ -45,7 +46,7 @@ class OneDNN(EngineOperations, Arithmetic):
     summary = "torch's onednn: real bias after scaling, zero point added before rounding"
     engine = "onednn"
 
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         r"""The bias in units of the accumulator, float32: a number to compare with other systems.
 
         .. math:: \mathrm{fl}_{32}(b / \mathrm{fl}_{32}(s_x s_w))
@@ -56,7 +57,9 @@ class OneDNN(EngineOperations, Arithmetic):
         unit = np.float32(s_x) * np.asarray(s_w).astype(np.float32)
         return np.asarray(np.asarray(bias, np.float32) / unit)
 
-    def dequantize(self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def dequantize(
+        self, accumulator: IntArray, bias: Array | None, s_x: float, s_w: NumberOrArray
+    ) -> np.ndarray:
         r"""Real results of a linear layer whose input is quantized dynamically.
 
         Equation ``eq-dynamic-onednn``:

@@ -11,6 +11,7 @@ from pyqref.numerics.requantize import accumulator_scale, multiplier_fbgemm
 from pyqref.numerics.rounding import clamp_to_int, round_half_even
 from pyqref.numerics.types import FloatArray, IntArray
 
+from .._typing import Array, NumberOrArray, Packed
 from .base import Arithmetic, rounded_then_shifted
 from .fbgemm import scaled_by, unit_of_accumulator
 from .fixed_point import BIAS_HALF_AWAY, TFLite
@@ -56,13 +57,13 @@ class ONNX(QLinearOperations, Arithmetic):
     bias_label: ClassVar[str] = "eq-requantize-onnx"
     bias_formula: ClassVar[str] = _BIAS
 
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         """The rounded bias: int64."""
         scaled = np.asarray(bias, np.float32) / accumulator_scale(s_x, s_w)
         return clamp_to_int(round_half_even(scaled), -(2**31), 2**31 - 1, np.int64)
 
     def fused(
-        self, packed: Any, x: IntArray, x_grid: Grid, out: Grid, function: Function
+        self, packed: Packed, x: IntArray, x_grid: Grid, out: Grid, function: Function
     ) -> IntArray | None:
         """Real operators between DequantizeLinear and QuantizeLinear: ``eq-requantize-qdq``."""
         real = real_of(_WithStoredBias(self), packed, x_grid)(x)
@@ -105,7 +106,7 @@ class TFLiteXNNPACK(XNNPACKOperations, ONNX):
     bias_label = "eq-bias-half-away"
     bias_formula = BIAS_HALF_AWAY
 
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         """The rounded bias: int64 (``eq-bias-half-away``)."""
         return bias_half_away(bias, s_x, s_w).astype(np.int64)
 
@@ -172,7 +173,9 @@ class _WithStoredBias:
         self.model = model
         self.accumulate = model.accumulate
 
-    def dequantize(self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any) -> FloatArray:
+    def dequantize(
+        self, accumulator: IntArray, bias: Array | None, s_x: float, s_w: NumberOrArray
+    ) -> FloatArray:
         real = _real(accumulator, s_x, s_w)
         if bias is None:
             return real

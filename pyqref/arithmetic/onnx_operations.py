@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref.numerics.elementwise import Grid
+from pyqref.numerics.noted import noted
 from pyqref.numerics.rounding import clamp_to_int, fma32, round_half_even
 from pyqref.numerics.types import FloatArray, IntArray
 
@@ -46,7 +47,9 @@ class QLinearOperations(RealOperations):
         r_a, r_b = np.float32(a_grid.scale) / y, np.float32(b_grid.scale) / y
         z_a, z_b = np.float32(a_grid.zero_point), np.float32(b_grid.zero_point)
         with np.errstate(over="ignore", invalid="ignore"):
-            constant = np.float32(out.zero_point) - fma32(r_a, z_a, r_b * z_b)
+            noted("multiplier a", r_a)
+            noted("multiplier b", r_b)
+            constant = noted("constant", np.float32(out.zero_point) - fma32(r_a, z_a, r_b * z_b))
             inner = fma32(b.astype(np.float32), r_b, constant)
             total = fma32(a.astype(np.float32), r_a, inner)
         return _stored(total, out, relu)
@@ -68,7 +71,8 @@ class QLinearOperations(RealOperations):
         right = np.asarray(b).astype(np.int64) - b_grid.zero_point
         with np.errstate(over="ignore", invalid="ignore"):
             multiplier = np.float32(a_grid.scale) * np.float32(b_grid.scale) / np.float32(out.scale)
-            scaled = (left * right).astype(np.float32) * multiplier
+            product = noted("product", left * right).astype(np.float32)
+            scaled = noted("scaled", product * noted("multiplier", multiplier))
             return _stored(scaled + np.float32(out.zero_point), out, relu)
 
     def average(self, taps: IntArray, count: IntArray, grid: Grid, whole: bool) -> IntArray | None:
@@ -84,14 +88,16 @@ class QLinearOperations(RealOperations):
         .. math:: q = \mathrm{sat}\Big(\mathrm{rne}\big(\mathrm{fl}_{32}(\mathrm{fl}_{32}(
                   \mathrm{fl}_{32}(\textstyle\sum_k \hat x_k / n) / s) + z)\big)\Big)
         """
-        number, scale = np.asarray(count).astype(np.float32), np.float32(grid.scale)
+        number, scale = np.asarray(noted("count", count)).astype(np.float32), np.float32(grid.scale)
         if whole:
-            multiplier = scale / (scale * number)
-            rounded = round_half_even(taps.sum(axis=-1).astype(np.float32) * multiplier)
+            multiplier = noted("multiplier", scale / (scale * number))
+            summed = noted("sum", taps.sum(axis=-1)).astype(np.float32)
+            rounded = noted("rounded", round_half_even(noted("scaled", summed * multiplier)))
             total = rounded.astype(np.float64) + grid.zero_point
             return clamp_to_int(total, grid.quant_min, grid.quant_max, grid.storage)
-        mean = sum_in_order(taps, scale) / number
-        return _stored(mean / scale + np.float32(grid.zero_point), grid, relu=False)
+        mean = noted("sum", sum_in_order(taps, scale)) / number
+        scaled = noted("scaled", mean / scale)
+        return _stored(scaled + np.float32(grid.zero_point), grid, relu=False)
 
     def dynamic_grid(self, low: Any, high: Any, reduce_range: bool) -> Grid:
         r"""DynamicQuantizeLinear: 8 bits, whatever ``reduce_range`` says (``eq-onnx-dynamic``).
@@ -117,7 +123,8 @@ def _is_constant(shape: tuple[int, ...], result: tuple[int, ...]) -> bool:
 def _stored(total: FloatArray, out: Grid, relu: bool) -> IntArray:
     """A sum that holds the zero point already, rounded to even and clamped."""
     low, high = out.lowest if relu else (out.quant_min, out.quant_max)
-    return clamp_to_int(round_half_even(total), low, high, out.storage)
+    rounded = round_half_even(noted("with zero point", total))
+    return clamp_to_int(noted("rounded", rounded), low, high, out.storage)
 
 
 def sum_in_order(taps: IntArray, scale: np.floating[Any]) -> FloatArray:

@@ -13,6 +13,7 @@ from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.types import FloatArray, IntArray
 
+from .._typing import Array, NumberOrArray, Packed
 from .packed import real_of, run_of
 
 if TYPE_CHECKING:
@@ -87,12 +88,12 @@ class Operations:
         return None
 
     def fused(
-        self, packed: Any, x: IntArray, x_grid: Grid, out: Grid, function: Function
+        self, packed: Packed, x: IntArray, x_grid: Grid, out: Grid, function: Function
     ) -> IntArray | None:
         """A layer with a packed weight, a real function of its results, one rounding for both."""
         return None
 
-    def dynamic(self, packed: Any, x: FloatArray, reduce_range: bool) -> FloatArray | None:
+    def dynamic(self, packed: Packed, x: FloatArray, reduce_range: bool) -> FloatArray | None:
         """Real results of a layer that quantizes its real input over its own range."""
         return None
 
@@ -104,7 +105,7 @@ class EngineOperations(Operations):
     exact_sums: ClassVar[bool] = True
 
     def fused(
-        self, packed: Any, x: IntArray, x_grid: Grid, out: Grid, function: Function
+        self, packed: Packed, x: IntArray, x_grid: Grid, out: Grid, function: Function
     ) -> IntArray | None:
         """As the engine, unless sums saturate (``eq-requantize-function``)."""
         if self.exact_sums:
@@ -113,7 +114,7 @@ class EngineOperations(Operations):
         real = function(real_of(in_two_steps, packed, x_grid)(x))
         return np.asarray(quantize_per_tensor(real, *out))
 
-    def dynamic(self, packed: Any, x: FloatArray, reduce_range: bool) -> FloatArray | None:
+    def dynamic(self, packed: Packed, x: FloatArray, reduce_range: bool) -> FloatArray | None:
         """Linear layers by ``eq-linear-dynamic``, convolutions by ``eq-conv-dynamic``."""
         low, high = (x.min(), x.max()) if x.size else (0.0, 0.0)
         bits = 127 if reduce_range and self.engine != "qnnpack" else 255
@@ -125,7 +126,9 @@ class EngineOperations(Operations):
         integers = run_of(self, packed, grid, grid, relu=False)(q)
         return dequantize_per_tensor(integers, grid.scale, grid.zero_point)
 
-    def dequantize(self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any) -> FloatArray:
+    def dequantize(
+        self, accumulator: IntArray, bias: Array | None, s_x: float, s_w: NumberOrArray
+    ) -> FloatArray:
         """Real results of a layer whose input is quantized dynamically (``eq-dynamic-output``).
 
         Parameters
@@ -148,5 +151,7 @@ class _InTwoSteps:
         self.accumulate = model.accumulate
 
     @staticmethod
-    def dequantize(accumulator: IntArray, bias: Any, s_x: float, s_w: Any) -> FloatArray:
+    def dequantize(
+        accumulator: IntArray, bias: Array | None, s_x: float, s_w: NumberOrArray
+    ) -> FloatArray:
         return dequantize_accumulator(accumulator, s_x, s_w, bias, "qnnpack")

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyqref.numerics.convolution import transpose_canvas, transpose_weight, windows
+from pyqref.numerics.noted import noted
 
+from .._typing import Packed, PackedConv
 from .layer import layer_of
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ _PART = 2**22
 
 
 def run_of(
-    model: Any, packed: Any, x_grid: Grid, out: Grid, relu: bool
+    model: Any, packed: Packed, x_grid: Grid, out: Grid, relu: bool
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Make a function from the integers of the input to those of the output.
 
@@ -52,7 +54,7 @@ def run_of(
     return _prepared(model, packed, zero_point, requantize, np.uint8)
 
 
-def real_of(model: Any, packed: Any, x_grid: Grid) -> Callable[[np.ndarray], np.ndarray]:
+def real_of(model: Any, packed: Packed, x_grid: Grid) -> Callable[[np.ndarray], np.ndarray]:
     """Make a function from the integers of the input to real results, not rounded to a grid.
 
     Parameters as of :func:`run_of`; ``model`` has ``accumulate`` and ``dequantize``.
@@ -80,14 +82,14 @@ def _prepared(
     weight, zero_points = weight_rows(packed)
     if packed.operation == "qgemm":
         own = weight[0], zero_points[0], layer
-        return lambda x: finish(model.accumulate(x, zero_point, *own))
+        return lambda x: finish(noted("accumulator", model.accumulate(x, zero_point, *own)))
 
     def accumulate(rows: list[np.ndarray], outside: np.ndarray | None) -> np.ndarray:
         sums = [
             model.accumulate(each, zero_point, *own, layer, outside)
             for each, *own in zip(rows, weight, zero_points, strict=True)
         ]
-        return np.concatenate(sums, axis=-1)
+        return noted("accumulator", np.concatenate(sums, axis=-1))
 
     together: Callable[..., np.ndarray] = lambda *row: finish(accumulate(*row))  # noqa: E731
     return partial(_convolve, packed, zero_point, together, storage)
@@ -108,7 +110,7 @@ def _convolve(
     return result
 
 
-def weight_rows(packed: Any) -> tuple[np.ndarray, np.ndarray]:
+def weight_rows(packed: Packed) -> tuple[np.ndarray, np.ndarray]:
     """The weight as rows in the order of :func:`patches`, and its zero points, by groups.
 
     Returns
@@ -136,7 +138,7 @@ def weight_rows(packed: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def patches(
-    packed: Any, x: np.ndarray, zero_point: int
+    packed: PackedConv, x: np.ndarray, zero_point: int
 ) -> Iterator[tuple[slice, list[np.ndarray], np.ndarray | None]]:
     """What each output of a convolution sees, some images at a time.
 

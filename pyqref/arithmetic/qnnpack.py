@@ -9,6 +9,7 @@ import numpy as np
 from pyqref.numerics.requantize import bias_as_integer, multiplier_qnnpack
 from pyqref.numerics.types import IntArray
 
+from .._typing import Array, NumberOrArray
 from .base import Arithmetic, rounded_then_shifted
 from .fbgemm import scaled_by, unit_of_accumulator
 from .operations import EngineOperations
@@ -35,7 +36,7 @@ class QNNPACK(EngineOperations, Arithmetic):
     summary = "torch's qnnpack: float32 multiplier by a reciprocal, integer bias, ties to even"
     engine = "qnnpack"
 
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         """The rounded bias: int64 (``eq-bias-integer``)."""
         return bias_as_integer(bias, s_x, s_w).astype(np.int64)
 
@@ -60,9 +61,9 @@ class QNNPACK(EngineOperations, Arithmetic):
 def with_integer_bias(
     model: Arithmetic,
     accumulator: IntArray,
-    bias: Any,
+    bias: Array | None,
     s_x: float,
-    s_w: Any,
+    s_w: NumberOrArray,
     note: Note,
     label: str,
     formula: str = "rne(fl32({b} * fl32(1 / fl32(fl64({s_x} * {s_w})))))",

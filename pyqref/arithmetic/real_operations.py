@@ -8,10 +8,12 @@ import numpy as np
 
 from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic
 from pyqref.numerics.elementwise import Grid
+from pyqref.numerics.noted import noted
 from pyqref.numerics.requantize import accumulator_scale
 from pyqref.numerics.rounding import clamp_to_int, round_half_even
 from pyqref.numerics.types import FloatArray, IntArray
 
+from .._typing import Array, NumberOrArray, Packed
 from .operations import Function, Operations
 from .packed import real_of
 
@@ -43,9 +45,11 @@ class RealOperations(Operations):
 
     def _on_grid(self, x: FloatArray, out: Grid, relu: bool = False) -> IntArray:
         with np.errstate(over="ignore", invalid="ignore"):
-            scaled = np.asarray(x).astype(self.precision) / self.precision(out.scale)
+            scaled = noted(
+                "scaled", np.asarray(x).astype(self.precision) / self.precision(out.scale)
+            )
         low, high = out.lowest if relu else (out.quant_min, out.quant_max)
-        rounded = round_half_even(scaled).astype(np.float64) + out.zero_point
+        rounded = noted("rounded", round_half_even(scaled)).astype(np.float64) + out.zero_point
         return clamp_to_int(rounded, low, high, out.storage)
 
     def rescale(self, q: IntArray, grid: Grid, out: Grid) -> IntArray | None:
@@ -56,13 +60,21 @@ class RealOperations(Operations):
         self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
     ) -> IntArray | None:
         """The sum of the real numbers, quantized."""
-        return self._on_grid(self.real(a, a_grid) + self.real(b, b_grid), out, relu)
+        real_a, real_b = (
+            noted("real a", self.real(a, a_grid)),
+            noted("real b", self.real(b, b_grid)),
+        )
+        return self._on_grid(noted("sum", real_a + real_b), out, relu)
 
     def mul(
         self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
     ) -> IntArray | None:
         """The product of the real numbers, quantized."""
-        return self._on_grid(self.real(a, a_grid) * self.real(b, b_grid), out, relu)
+        real_a, real_b = (
+            noted("real a", self.real(a, a_grid)),
+            noted("real b", self.real(b, b_grid)),
+        )
+        return self._on_grid(noted("product", real_a * real_b), out, relu)
 
     def matmul(
         self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid
@@ -72,8 +84,8 @@ class RealOperations(Operations):
 
     def average(self, taps: IntArray, count: IntArray, grid: Grid, whole: bool) -> IntArray | None:
         """The exact sum times the scale, divided by the count, quantized."""
-        total = taps.sum(axis=-1).astype(self.precision) * self.precision(grid.scale)
-        return self._on_grid(total / np.asarray(count).astype(self.precision), grid)
+        total = noted("sum", taps.sum(axis=-1)).astype(self.precision) * self.precision(grid.scale)
+        return self._on_grid(total / np.asarray(noted("count", count)).astype(self.precision), grid)
 
     def function(self, q: IntArray, grid: Grid, out: Grid, function: Function) -> IntArray | None:
         """The function of the real numbers, quantized."""
@@ -81,12 +93,12 @@ class RealOperations(Operations):
             return self._on_grid(function(self.real(q, grid)), out)
 
     def fused(
-        self, packed: Any, x: IntArray, x_grid: Grid, out: Grid, function: Function
+        self, packed: Packed, x: IntArray, x_grid: Grid, out: Grid, function: Function
     ) -> IntArray | None:
         """The function of the real results, quantized."""
         return self._on_grid(function(real_of(self, packed, x_grid)(x)), out)
 
-    def dynamic(self, packed: Any, x: FloatArray, reduce_range: bool) -> FloatArray | None:
+    def dynamic(self, packed: Packed, x: FloatArray, reduce_range: bool) -> FloatArray | None:
         """Real results of integers on the grid of the whole input."""
         low, high = (x.min(), x.max()) if x.size else (0.0, 0.0)
         grid = self.dynamic_grid(low, high, reduce_range)
@@ -98,7 +110,9 @@ class RealOperations(Operations):
         scale, zero_point = choose_qparams_dynamic(low, high, 0, 127 if reduce_range else 255)
         return Grid(float(scale), int(zero_point))
 
-    def dequantize(self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any) -> FloatArray:
+    def dequantize(
+        self, accumulator: IntArray, bias: Array | None, s_x: float, s_w: NumberOrArray
+    ) -> FloatArray:
         r"""Real results of accumulators (``eq-real-result``).
 
         .. math:: y = \mathrm{fl}\big(\mathrm{fl}(a\, \mathrm{fl}(s_x s_w)) + b\big)
@@ -118,6 +132,7 @@ def product(
     right = np.asarray(b).astype(np.int64) - b_grid.zero_point
     # Integers of 8 bits: float64 holds their sums exactly.
     sums = np.matmul(left.astype(np.float64), right.astype(np.float64)).astype(np.int64)
+    noted("accumulator", sums)
     ends = out.zero_point, out.quant_min, out.quant_max
     integers = model.requantize(sums, None, a_grid.scale, b_grid.scale, out.scale, *ends)
     return np.asarray(integers.astype(out.storage))

@@ -10,6 +10,7 @@ from pyqref.numerics.accumulator import saturating_pairs
 from pyqref.numerics.linear import exact_matmul
 from pyqref.numerics.types import IntArray
 
+from .._typing import Array
 from .base import Arithmetic
 from .fbgemm import FBGEMM
 from .layer import LINEAR, Layer
@@ -30,7 +31,7 @@ class _Pairs(Arithmetic):
         x: IntArray,
         x_zero_point: int,
         weight: IntArray,
-        weight_zero_points: Any,
+        weight_zero_points: int | Array,
         layer: Layer = LINEAR,
         outside: np.ndarray | None = None,
     ) -> IntArray:
@@ -85,7 +86,7 @@ class OneDNNSaturating(_Pairs, OneDNN):
         x: IntArray,
         x_zero_point: int,
         weight: IntArray,
-        weight_zero_points: Any,
+        weight_zero_points: int | Array,
         layer: Layer = LINEAR,
         outside: np.ndarray | None = None,
     ) -> IntArray:
@@ -124,7 +125,7 @@ class ONNXSaturating(_Pairs, ONNX):
         x: IntArray,
         x_zero_point: int,
         weight: IntArray,
-        weight_zero_points: Any,
+        weight_zero_points: int | Array,
         layer: Layer = LINEAR,
         outside: np.ndarray | None = None,
     ) -> IntArray:
@@ -135,7 +136,11 @@ class ONNXSaturating(_Pairs, ONNX):
 
 
 def without_zero_points(
-    sums: IntArray, x: IntArray, x_zero_point: int, weight: IntArray, weight_zero_points: Any
+    sums: IntArray,
+    x: IntArray,
+    x_zero_point: int,
+    weight: IntArray,
+    weight_zero_points: int | Array,
 ) -> IntArray:
     r"""Sums of the stored integers as sums of the centred ones.
 
@@ -150,7 +155,7 @@ def without_zero_points(
 
 
 def noted_pairs(
-    model: Any,
+    model: Arithmetic,
     x: IntArray,
     x_zero_point: int,
     weight: IntArray,

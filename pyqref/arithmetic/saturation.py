@@ -17,6 +17,7 @@ from pyqref.ops.quantized.packed import PackedWeight
 from pyqref.tensor import Tensor
 from pyqref.tensor.arguments import described
 
+from .._typing import Array, NumberOrArray, Packed
 from .base import Arithmetic
 from .fbgemm import FBGEMM
 from .layer import LINEAR, Layer
@@ -213,7 +214,7 @@ class _Watch(Arithmetic):
         self.seen: dict[int, LayerSaturation] = {}
 
     def prepare(
-        self, packed: Any, x_grid: Grid, out: Grid, relu: bool
+        self, packed: Packed, x_grid: Grid, out: Grid, relu: bool
     ) -> Callable[[np.ndarray], np.ndarray]:
         key = id(packed)
         if key not in self.seen:
@@ -222,7 +223,7 @@ class _Watch(Arithmetic):
         engine = QNNPACK() if packed.engine == "qnnpack" else FBGEMM()
         return _Beside(engine, self.seen[key]).prepare(packed, x_grid, out, relu)
 
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         return FBGEMM().bias(bias, s_x, s_w)
 
     def _requantize(self, *arguments: Any) -> IntArray:
@@ -244,7 +245,7 @@ class _Beside(Arithmetic):
         x: IntArray,
         x_zero_point: int,
         weight: IntArray,
-        weight_zero_points: Any,
+        weight_zero_points: int | Array,
         layer: Layer = LINEAR,
         outside: np.ndarray | None = None,
     ) -> IntArray:
@@ -260,7 +261,7 @@ class _Beside(Arithmetic):
         self.report.add(accumulator, total, right, got)
         return right
 
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         return self.model.bias(bias, s_x, s_w)
 
     def _requantize(self, *arguments: Any) -> IntArray:

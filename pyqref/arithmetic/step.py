@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from pyqref.numerics.noted import noted
+
+from .._typing import NumberOrArray, Value
+
 __all__ = ["Recorder", "Step", "silent"]
 
 
@@ -46,16 +50,16 @@ Note = Callable[..., Any]
 
 
 def silent(
-    name: str, value: Any, label: str, formula: str, decision: Any = None, **numbers: Any
-) -> Any:
-    """Return the value and write nothing down: for whole arrays.
+    name: str, value: Value, label: str, formula: str, decision: object = None, **numbers: object
+) -> Value:
+    """Return the value and write no step down: for whole arrays (:mod:`pyqref.numerics.noted`).
 
     Examples
     --------
     >>> silent("sum", 26, "eq-linear-accumulator", "{a} + {b}", a=6, b=20)
     26
     """
-    return value
+    return noted(name, value)
 
 
 class Recorder:
@@ -81,12 +85,12 @@ class Recorder:
     def __call__(
         self,
         name: str,
-        value: Any,
+        value: Value,
         label: str,
         formula: str,
         decision: Callable[[], str] | None = None,
         **numbers: Any,
-    ) -> Any:
+    ) -> Value:
         """Write one step down and return its value as it was given."""
         texts = {key: written(number) for key, number in numbers.items()}
         decided = "" if decision is None else decision()
@@ -94,7 +98,7 @@ class Recorder:
         return value
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any) -> int | np.floating[Any]:
     """An array of one element as a Python int or a NumPy float.
 
     Examples
@@ -106,7 +110,7 @@ def plain(value: Any) -> Any:
     return int(element) if isinstance(element, np.integer) else element
 
 
-def written(number: Any) -> str:
+def written(number: NumberOrArray | str) -> str:
     """A number as text that stands for exactly this number; negative ones in parentheses.
 
     A float32 is written as the double that equals it.

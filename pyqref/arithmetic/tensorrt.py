@@ -9,6 +9,7 @@ import numpy as np
 from pyqref.numerics.requantize import accumulator_scale
 from pyqref.numerics.types import IntArray
 
+from .._typing import Array, NumberOrArray
 from .base import Arithmetic, rounded_then_shifted
 from .fbgemm import unit_of_accumulator
 from .real_operations import RealOperations
@@ -43,7 +44,7 @@ class TensorRT(RealOperations, Arithmetic):
     name = "tensorrt"
     summary = "TensorRT as documented: symmetric, real bias, division by the output scale"
 
-    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+    def bias(self, bias: Array, s_x: float, s_w: NumberOrArray) -> np.ndarray:
         """The bias in units of the accumulator, float32: a number to compare with other systems.
 
         :meth:`requantize` adds the real bias, as it is, to the real result.

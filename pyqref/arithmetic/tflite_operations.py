@@ -14,9 +14,11 @@ from pyqref.numerics.fixed_point import (
     multiply_rounded_twice,
     shift_right,
 )
+from pyqref.numerics.noted import noted
 from pyqref.numerics.rounding import clamp_to_int, round_half_away, round_half_even
 from pyqref.numerics.types import FloatArray, IntArray
 
+from .._typing import Packed
 from .operations import Function, Operations
 from .real_operations import product
 
@@ -52,10 +54,10 @@ class TFLiteSingleOperations(Operations):
         """
         if np.dtype(grid.storage).itemsize > 1:
             return None
-        number = np.asarray(count, np.int64)
+        number = np.asarray(noted("count", count), np.int64)
         offset = 128 if grid.quant_min == 0 else 0
-        total = taps.sum(axis=-1) + number * (grid.zero_point - offset)
-        rounded = np.sign(total) * ((np.abs(total) + number // 2) // number)
+        total = noted("sum", taps.sum(axis=-1) + number * (grid.zero_point - offset))
+        rounded = noted("rounded", np.sign(total) * ((np.abs(total) + number // 2) // number))
         return clamp_to_int(rounded + offset, grid.quant_min, grid.quant_max, grid.storage)
 
     def matmul(
@@ -69,12 +71,12 @@ class TFLiteSingleOperations(Operations):
         return None
 
     def fused(
-        self, packed: Any, x: IntArray, x_grid: Grid, out: Grid, function: Function
+        self, packed: Packed, x: IntArray, x_grid: Grid, out: Grid, function: Function
     ) -> IntArray | None:
         """Not defined: TFLite has no such layers."""
         return None
 
-    def dynamic(self, packed: Any, x: FloatArray, reduce_range: bool) -> FloatArray | None:
+    def dynamic(self, packed: Packed, x: FloatArray, reduce_range: bool) -> FloatArray | None:
         """Not defined: its hybrid layers have a symmetric grid for each row."""
         return None
 
@@ -110,9 +112,9 @@ class TFLiteOperations(TFLiteSingleOperations):
             return None
         s_a, s_b, s_y = (np.float64(np.float32(each.scale)) for each in (a_grid, b_grid, out))
         twice = 2 * max(s_a, s_b)
-        total = _multiplied(_centred(a, a_grid) << _LEFT, s_a / twice) + _multiplied(
-            _centred(b, b_grid) << _LEFT, s_b / twice
-        )
+        term_a = _multiplied(_centred(a, a_grid) << _LEFT, s_a / twice, mark=" a")
+        term_b = _multiplied(_centred(b, b_grid) << _LEFT, s_b / twice, mark=" b")
+        total = noted("sum", term_a + term_b)
         return _stored(_multiplied(total, twice / (2**_LEFT * s_y)), out, relu)
 
     def mul(
@@ -125,7 +127,7 @@ class TFLiteOperations(TFLiteSingleOperations):
         """
         if np.dtype(out.storage).itemsize > 1:
             return None
-        total = _centred(a, a_grid) * _centred(b, b_grid)
+        total = noted("product", _centred(a, a_grid) * _centred(b, b_grid))
         return _stored(_multiplied(total, _ratio(a_grid, b_grid, out)), out, relu)
 
 
@@ -183,8 +185,11 @@ class XNNPACKOperations(TFLiteRuyOperations):
             return super().add(a, a_grid, b, b_grid, out, relu)
         shift = 21 - int(np.frexp(max(ratios))[1])
         m_a, m_b = (np.int64(np.rint(np.ldexp(np.float64(each), shift))) for each in ratios)
-        total = m_a * _centred(a, a_grid) + m_b * _centred(b, b_grid)
-        return _stored(shift_right(total, shift, "up"), out, relu)
+        noted("multiplier a", m_a)
+        noted("multiplier b", m_b)
+        noted("shift", shift)
+        total = noted("sum", m_a * _centred(a, a_grid) + m_b * _centred(b, b_grid))
+        return _stored(noted("rounded", shift_right(total, shift, "up")), out, relu)
 
     def mul(
         self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
@@ -198,8 +203,9 @@ class XNNPACKOperations(TFLiteRuyOperations):
         """
         if np.dtype(out.storage).itemsize > 1:
             return None
-        total = (_centred(a, a_grid) * _centred(b, b_grid)).astype(np.float32)
-        rounded = round_half_even(total * _ratio(a_grid, b_grid, out))
+        total = noted("product", _centred(a, a_grid) * _centred(b, b_grid)).astype(np.float32)
+        scaled = noted("scaled", total * noted("multiplier", _ratio(a_grid, b_grid, out)))
+        rounded = noted("rounded", round_half_even(scaled))
         return _stored(rounded.astype(np.float64), out, relu)
 
 
@@ -213,11 +219,13 @@ def _ratio(a: Grid, b: Grid, out: Grid) -> np.floating[Any]:
     return ratio
 
 
-def _multiplied(total: IntArray, multiplier: Any, ties: Ties = "away") -> IntArray:
+def _multiplied(total: IntArray, multiplier: Any, ties: Ties = "away", mark: str = "") -> IntArray:
     """The first rounding upward, the second as told: ``eq-multiply-rounded-twice``."""
-    return multiply_rounded_twice(
-        total, *fixed_point_multiplier(np.float64(multiplier)), "up", ties
-    )
+    integer, exponent = fixed_point_multiplier(np.float64(multiplier))
+    noted(f"multiplier{mark}", integer)
+    noted(f"exponent{mark}", exponent)
+    rounded = multiply_rounded_twice(total, integer, exponent, "up", ties)
+    return noted(f"rounded{mark}", rounded)
 
 
 def _stored(rounded: Any, out: Grid, relu: bool = False) -> IntArray:

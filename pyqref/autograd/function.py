@@ -74,11 +74,11 @@ class FunctionCtx:
                 )
         return self._saved
 
-    def mark_non_differentiable(self, *outputs: Any) -> None:
+    def mark_non_differentiable(self, *outputs: Tensor) -> None:
         """Say which results have no gradient."""
         self._without_gradient = outputs
 
-    def mark_dirty(self, *inputs: Any) -> None:
+    def mark_dirty(self, *inputs: Tensor) -> None:
         """Say which arguments ``forward`` changed in place."""
         self._dirty = inputs
 
@@ -216,6 +216,6 @@ class Function:
         return alias
 
 
-def once_differentiable(function: Callable[..., Any]) -> Any:
+def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     """``backward`` is never differentiated here; the function is returned as it is."""
     return function

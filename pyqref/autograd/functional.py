@@ -139,7 +139,7 @@ def jacobian(
     strict: bool = False,
     vectorize: bool = False,
     strategy: str = "reverse-mode",
-) -> Any:
+) -> Tensor | tuple[Any, ...]:
     r"""All derivatives of a function: :math:`J_{ij} = \partial y_i / \partial x_j`.
 
     Parameters

@@ -64,7 +64,7 @@ class profile:
         with_modules: bool = False,
         use_kineto: bool = True,
         use_cpu: bool = True,
-        **options: Any,
+        **options: object,
     ) -> None:
         self.enabled = enabled
         given = {

@@ -18,7 +18,7 @@ class SolutionError(Exception):
     """Why a file cannot be checked, in words for who wrote it."""
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the subparsers of ``pyqref``."""
     summary = "list the exercises of the course, describe one, check a solution"
     command: argparse.ArgumentParser = commands.add_parser(

@@ -15,7 +15,7 @@ EXTRAS = {"sklearn": "scikit-learn", "matplotlib": "matplotlib", "rich": "rich"}
 """What the demo imports, and the package that provides it."""
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the subparsers of ``pyqref``."""
     summary = "train and quantize two small networks on real images, and write a report"
     command: argparse.ArgumentParser = commands.add_parser(

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 __all__ = ["add_parser", "run"]
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the subparsers of ``pyqref``."""
     summary = "derive one number of a saved quantized model, step by step"
     command: argparse.ArgumentParser = commands.add_parser(

@@ -7,12 +7,11 @@ import json
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
 
 __all__ = ["add_parser", "run"]
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the subparsers of ``pyqref``."""
     summary = "list what is in a file of torch, safetensors or pyqref; no code in it is run"
     command: argparse.ArgumentParser = commands.add_parser(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 __all__ = ["add_parser", "run"]
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the subparsers of ``pyqref``."""
     summary = "show which kernels are built, supported by this processor, in use, and where"
     command: argparse.ArgumentParser = commands.add_parser(

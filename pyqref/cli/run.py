@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from ..run.command import SUMMARY, add_arguments
 
 __all__ = ["add_parser"]
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the subparsers of ``pyqref``."""
     command: argparse.ArgumentParser = commands.add_parser(
         "run",

@@ -31,27 +31,27 @@ def rounded_by(rounding: Callable[[Any], Any]) -> Callable[..., Any]:
     return wrong
 
 
-def added_after(x: Array, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Any:
+def added_after(x: Array, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Array:
     """The zero point after rounding."""
     return saturate(right(x / scale) + zero_point, quant_min, quant_max)
 
 
-def without_zero_point(x: Array, scale: float, _z: int, quant_min: int, quant_max: int) -> Any:
+def without_zero_point(x: Array, scale: float, _z: int, quant_min: int, quant_max: int) -> Array:
     """No zero point."""
     return saturate(right(x / scale), quant_min, quant_max)
 
 
-def subtracted(x: Array, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Any:
+def subtracted(x: Array, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Array:
     """The zero point with the wrong sign."""
     return saturate(right(x / scale - zero_point), quant_min, quant_max)
 
 
-def cast_first(x: Array, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Any:
+def cast_first(x: Array, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Array:
     """Eight bits before the clamp."""
     return saturate(wrap(right(x / scale + zero_point), quant_min), quant_min, quant_max)
 
 
-def unclamped(x: Array, scale: float, zero_point: int, _low: int, _high: int) -> Any:
+def unclamped(x: Array, scale: float, zero_point: int, _low: int, _high: int) -> Array:
     """No clamp."""
     return right(x / scale + zero_point).astype(np.int64)
 
@@ -174,35 +174,35 @@ DEQUANTIZE = Exercise(
 )
 
 
-def along(values: Array, ndim: int, axis: int) -> Any:
+def along(values: Array, ndim: int, axis: int) -> Array:
     """Values for an axis, shaped to broadcast."""
     shape = [1] * ndim
     shape[axis] = -1
     return np.asarray(values).reshape(shape)
 
 
-def per_channel(w: Array, scales: Array, points: Array, axis: int, low: int, high: int) -> Any:
+def per_channel(w: Array, scales: Array, points: Array, axis: int, low: int, high: int) -> Array:
     """Solution."""
     steps = w / along(scales, w.ndim, axis)
     return saturate(right(steps + along(points, w.ndim, axis)), low, high)
 
 
-def last_axis(w: Array, scales: Array, points: Array, _axis: int, low: int, high: int) -> Any:
+def last_axis(w: Array, scales: Array, points: Array, _axis: int, low: int, high: int) -> Array:
     """NumPy's broadcasting, as it comes."""
     return saturate(right(w / scales + points), low, high)
 
 
-def first_axis(w: Array, scales: Array, points: Array, _axis: int, low: int, high: int) -> Any:
+def first_axis(w: Array, scales: Array, points: Array, _axis: int, low: int, high: int) -> Array:
     """Axis 0 whatever was asked for."""
     return per_channel(w, scales, points, 0, low, high)
 
 
-def one_scale(w: Array, scales: Array, points: Array, axis: int, low: int, high: int) -> Any:
+def one_scale(w: Array, scales: Array, points: Array, axis: int, low: int, high: int) -> Array:
     """The largest scale for everything."""
     return per_channel(w, np.full_like(scales, np.max(scales)), points, axis, low, high)
 
 
-def no_points(w: Array, scales: Array, points: Array, axis: int, low: int, high: int) -> Any:
+def no_points(w: Array, scales: Array, points: Array, axis: int, low: int, high: int) -> Array:
     """No zero points."""
     return per_channel(w, scales, np.zeros_like(points), axis, low, high)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .._typing import Array
@@ -15,63 +13,63 @@ from .wrong import right, saturate, wrap
 __all__ = ["LINEAR_DYNAMIC"]
 
 
-def grid_of(x: Any, steps: int = 255) -> tuple[float, int]:
+def grid_of(x: Array, steps: int = 255) -> tuple[float, int]:
     """Scale and zero point of the range of x, widened to hold 0."""
     low, high = min(float(x.min()), 0.0), max(float(x.max()), 0.0)
     scale = (high - low) / steps
     return scale, int(right(-low / scale))
 
 
-def sums(x: Array, grid: tuple[float, int], w: Array) -> Any:
+def sums(x: Array, grid: tuple[float, int], w: Array) -> Array:
     """Exact sums of centred integers, (M, N)."""
     scale, zero_point = grid
     centred = saturate(right(x / scale + zero_point), *UINT8) - zero_point
     return centred @ w.astype(np.int64).T
 
 
-def on(grid: tuple[float, int], x: Any, w: Any, scales: Any, bias: Any) -> Any:
+def on(grid: tuple[float, int], x: Array, w: Array, scales: Array, bias: Array | float) -> Array:
     """The layer, its input on a given grid."""
     return sums(x, grid, w) * (grid[0] * scales) + bias
 
 
-def linear_dynamic(x: Array, w: Array, scales: Array, bias: Array) -> Any:
+def linear_dynamic(x: Array, w: Array, scales: Array, bias: Array) -> Array:
     """Solution."""
     return on(grid_of(x), x, w, scales, bias)
 
 
-def row_by_row(x: Array, w: Array, scales: Array, bias: Array) -> Any:
+def row_by_row(x: Array, w: Array, scales: Array, bias: Array) -> Array:
     """A grid for each row."""
     return np.stack([linear_dynamic(row, w, scales, bias) for row in x])
 
 
-def without_zero(x: Any, w: Any, scales: Any, bias: Any) -> Any:
+def without_zero(x: Array, w: Array, scales: Array, bias: Array) -> Array:
     """The range as it is."""
     low = float(x.min())
     scale = (float(x.max()) - low) / 255
     return on((scale, int(np.clip(right(-low / scale), *UINT8))), x, w, scales, bias)
 
 
-def uncentred(x: Array, w: Array, scales: Array, bias: Array) -> Any:
+def uncentred(x: Array, w: Array, scales: Array, bias: Array) -> Array:
     """The zero point not subtracted."""
     scale, zero_point = grid_of(x)
     q = saturate(right(x / scale + zero_point), *UINT8)
     return (q @ w.astype(np.int64).T) * (scale * scales) + bias
 
 
-def centred_in_8_bits(x: Array, w: Array, scales: Array, bias: Array) -> Any:
+def centred_in_8_bits(x: Array, w: Array, scales: Array, bias: Array) -> Array:
     """Differences that wrap around."""
     scale, zero_point = grid_of(x)
     q = saturate(right(x / scale + zero_point), *UINT8)
     return (wrap(q - zero_point, 0) @ w.astype(np.int64).T) * (scale * scales) + bias
 
 
-def bias_inside(x: Array, w: Array, scales: Array, bias: Array) -> Any:
+def bias_inside(x: Array, w: Array, scales: Array, bias: Array) -> Array:
     """The bias scaled with the sums."""
     grid = grid_of(x)
     return (sums(x, grid, w) + bias) * (grid[0] * scales)
 
 
-def rounded_output(x: Array, w: Array, scales: Array, bias: Array) -> Any:
+def rounded_output(x: Array, w: Array, scales: Array, bias: Array) -> Array:
     """The output on the grid of the input."""
     scale, zero_point = grid_of(x)
     steps = right(linear_dynamic(x, w, scales, bias) / scale) + zero_point

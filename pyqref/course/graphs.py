@@ -131,7 +131,7 @@ def by(matcher: type[Matcher]) -> Callable[..., Any]:
     return lambda graph, patterns: matcher(graph, patterns).matches()
 
 
-def as_text(function: Callable[..., Any], graph: list[Node], patterns: list[Pattern]) -> Any:
+def as_text(function: Callable[..., Any], graph: list[Node], patterns: list[Pattern]) -> str | None:
     """Matches in one form and order."""
     found = function(graph, patterns)
     return found if found is None else str(sorted([str(name) for name in each] for each in found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -14,43 +14,43 @@ from .exercise import Case, Exercise, Mistake
 __all__ = ["PACK_WEIGHT", "ROOFLINE"]
 
 
-def padded(weight: Array, mode: Literal["constant", "edge"] = "constant") -> Any:
+def padded(weight: Array, mode: Literal["constant", "edge"] = "constant") -> Array:
     """Depths up to a multiple of four."""
     missing = -int(weight.shape[1]) % 4
     return np.pad(weight, ((0, 0), (0, missing)), mode)
 
 
-def in_quads(weight: Array) -> Any:
+def in_quads(weight: Array) -> Array:
     """(N, K) with K a multiple of four, as (K / 4, N, 4)."""
     return weight.reshape(len(weight), -1, 4).transpose(1, 0, 2)
 
 
-def pack(weight: Array) -> Any:
+def pack(weight: Array) -> Array:
     """Solution."""
     return in_quads(padded(weight))
 
 
-def reshaped(weight: Array) -> Any:
+def reshaped(weight: Array) -> Array:
     """The bytes as they lie, under another shape."""
     return padded(weight).reshape(-1, len(weight), 4)
 
 
-def from_the_columns(weight: Array) -> Any:
+def from_the_columns(weight: Array) -> Array:
     """The transposed weight as it lies."""
     return padded(weight).T.reshape(-1, len(weight), 4)
 
 
-def strided(weight: Array) -> Any:
+def strided(weight: Array) -> Array:
     """Depths a quarter of the way from each other."""
     return padded(weight).reshape(len(weight), 4, -1).transpose(2, 0, 1)
 
 
-def padded_in_front(weight: Array) -> Any:
+def padded_in_front(weight: Array) -> Array:
     """Zeros before the first depth."""
     return in_quads(np.pad(weight, ((0, 0), (-weight.shape[1] % 4, 0))))
 
 
-def without_the_rest(weight: Array) -> Any:
+def without_the_rest(weight: Array) -> Array:
     """Whole quads only."""
     return in_quads(weight[:, : weight.shape[1] // 4 * 4])
 

@@ -16,23 +16,23 @@ from .wrong import right, saturate, wrap
 __all__ = ["ACCUMULATE", "FOLD_BATCH_NORM", "FUSE", "REQUANTIZE"]
 
 
-def accumulate(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Any:
+def accumulate(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Array:
     """Solution."""
     return (x.astype(np.int64) - x_zero_point) @ (w.astype(np.int64) - w_zero_point).T
 
 
-def products(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Any:
+def products(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Array:
     """Every product by itself, (M, N, K)."""
     return (x.astype(np.int64) - x_zero_point)[:, None] * (w.astype(np.int64) - w_zero_point)
 
 
-def in_16_bits(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Any:
+def in_16_bits(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Array:
     """Sums that wrap around."""
     sums = accumulate(x, x_zero_point, w, w_zero_point)
     return (sums + 2**15) % 2**16 - 2**15
 
 
-def saturating_16_bits(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Any:
+def saturating_16_bits(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Array:
     """Sums that stick at the ends of 16 bits."""
     each = products(x, x_zero_point, w, w_zero_point)
     total = np.zeros(each.shape[:2], np.int64)
@@ -41,18 +41,18 @@ def saturating_16_bits(x: Array, x_zero_point: int, w: Array, w_zero_point: int)
     return total
 
 
-def in_8_bits(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Any:
+def in_8_bits(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Array:
     """Products that wrap around."""
     return wrap(products(x, x_zero_point, w, w_zero_point), -1).sum(axis=2)
 
 
-def centred_in_8_bits(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Any:
+def centred_in_8_bits(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Array:
     """Differences that wrap around."""
     centred = wrap(x.astype(np.int64) - x_zero_point, 0)
     return centred @ wrap(w.astype(np.int64) - w_zero_point, -1).T
 
 
-def without_constant(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Any:
+def without_constant(x: Array, x_zero_point: int, w: Array, w_zero_point: int) -> Array:
     """Expanded, and the last term lost."""
     return accumulate(x, x_zero_point, w, w_zero_point) - x.shape[1] * x_zero_point * w_zero_point
 
@@ -119,7 +119,7 @@ ACCUMULATE = Exercise(
 )
 
 
-def requantize(acc: Any, multiplier: float, zero_point: int, low: int, high: int) -> Any:
+def requantize(acc: Array, multiplier: float, zero_point: int, low: int, high: int) -> Array:
     """Solution."""
     return saturate(right(acc * multiplier) + zero_point, low, high)
 
@@ -196,12 +196,12 @@ REQUANTIZE = Exercise(
 
 
 def folded(
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    deviation: Any,
-    gamma: Any,
-    beta: Any,
+    weight: Array,
+    bias: Array | float,
+    mean: Array | float,
+    deviation: Array,
+    gamma: Array,
+    beta: Array | float,
     axis: int = 0,
 ) -> tuple[Any, Any]:
     """The weight and bias for a given deviation."""
@@ -212,7 +212,7 @@ def folded(
 
 def fold(
     weight: Array, bias: Array, mean: Array, var: Array, eps: float, gamma: Array, beta: Array
-) -> Any:
+) -> tuple[Array, Array]:
     """Solution."""
     return folded(weight, bias, mean, np.sqrt(var + eps), gamma, beta)
 
@@ -318,7 +318,7 @@ def groups_of(kinds: Sequence[str], patterns: Sequence[tuple[str, ...]] = PATTER
     return str(groups)
 
 
-def as_text(function: Callable[..., Any], kinds: list[str]) -> Any:
+def as_text(function: Callable[..., Any], kinds: list[str]) -> str:
     """Return the result of a fuser as text, in one form."""
     groups = function(kinds)
     return groups if isinstance(groups, str) else str([[int(i) for i in each] for each in groups])

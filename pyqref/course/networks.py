@@ -16,31 +16,31 @@ from .wrong import right, saturate, wrap
 __all__ = ["QUANTIZED_ADD", "SPARE_LAYERS"]
 
 
-def real(q: Any, scale: float, zero_point: int) -> Any:
+def real(q: Array, scale: float, zero_point: int) -> Array:
     """The numbers for which integers stand."""
     return (q.astype(np.int64) - zero_point) * scale
 
 
-def on_grid(values: Array, scale: float, zero_point: int) -> Any:
+def on_grid(values: Array, scale: float, zero_point: int) -> Array:
     """The nearest integers, not yet clamped."""
     return right(values / scale) + zero_point
 
 
-def add(a: Any, sa: float, za: int, b: Any, sb: float, zb: int, s: float, z: int) -> Any:
+def add(a: Array, sa: float, za: int, b: Array, sb: float, zb: int, s: float, z: int) -> Array:
     """Solution."""
     return saturate(on_grid(real(a, sa, za) + real(b, sb, zb), s, z), *UINT8)
 
 
 def as_integers(
     a: Array, _sa: float, za: int, b: Array, _sb: float, zb: int, _s: float, z: int
-) -> Any:
+) -> Array:
     """Centred integers, as if all grids were one."""
     return saturate(a.astype(np.int64) - za + b.astype(np.int64) - zb + z, *UINT8)
 
 
 def rounded_apart(
     a: Array, sa: float, za: int, b: Array, sb: float, zb: int, s: float, z: int
-) -> Any:
+) -> Array:
     """Each side brought to the grid of the result."""
     sides = on_grid(real(a, sa, za), s, 0) + on_grid(real(b, sb, zb), s, 0)
     return saturate(sides + z, *UINT8)
@@ -48,20 +48,22 @@ def rounded_apart(
 
 def point_inside(
     a: Array, sa: float, za: int, b: Array, sb: float, zb: int, s: float, z: int
-) -> Any:
+) -> Array:
     """The zero point of the result rounded with it."""
     return saturate(right((real(a, sa, za) + real(b, sb, zb)) / s + z), *UINT8)
 
 
 def centred_in_8_bits(
     a: Array, sa: float, za: int, b: Array, sb: float, zb: int, s: float, z: int
-) -> Any:
+) -> Array:
     """Differences that wrap around."""
     sides = wrap(a.astype(np.int64) - za, 0) * sa + wrap(b.astype(np.int64) - zb, 0) * sb
     return saturate(on_grid(sides, s, z), *UINT8)
 
 
-def cast_first(a: Array, sa: float, za: int, b: Array, sb: float, zb: int, s: float, z: int) -> Any:
+def cast_first(
+    a: Array, sa: float, za: int, b: Array, sb: float, zb: int, s: float, z: int
+) -> Array:
     """Eight bits before the clamp."""
     return wrap(on_grid(real(a, sa, za) + real(b, sb, zb), s, z), 0)
 
@@ -172,7 +174,7 @@ def at_least_one(ratios: Sequence[float], wanted: float) -> list[int]:
     return spared_by()(ratios, wanted) or [int(np.argmin(ratios))]
 
 
-def as_text(function: Callable[..., Any], ratios: list[float], wanted: float) -> Any:
+def as_text(function: Callable[..., Any], ratios: list[float], wanted: float) -> str | None:
     """The layers in one form, whatever holds them."""
     layers = function(ratios, wanted)
     return layers if layers is None else str(sorted(int(each) for each in layers))

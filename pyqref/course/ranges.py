@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .._typing import Array
 from .arrays import float32
 from .exercise import Case, Exercise, Mistake
 from .wrong import right
@@ -15,7 +17,7 @@ __all__ = ["AFFINE_QPARAMS", "MIN_MAX_OBSERVER", "MOVING_AVERAGE_OBSERVER", "SYM
 EPS = 2.0**-23
 
 
-def affine(low: float, high: float, quant_min: int, quant_max: int) -> Any:
+def affine(low: float, high: float, quant_min: int, quant_max: int) -> tuple[float, int]:
     """Solution."""
     low, high = min(low, 0.0), max(high, 0.0)
     return _with_scale(low, high, quant_min, quant_max, quant_max - quant_min)
@@ -26,36 +28,36 @@ def _with_scale(low: float, high: float, quant_min: int, quant_max: int, steps: 
     return scale, int(np.clip(quant_min - right(low / scale), quant_min, quant_max))
 
 
-def without_zero(low: float, high: float, quant_min: int, quant_max: int) -> Any:
+def without_zero(low: float, high: float, quant_min: int, quant_max: int) -> tuple[float, int]:
     """The range as it is."""
     return _with_scale(low, high, quant_min, quant_max, quant_max - quant_min)
 
 
-def by_count(low: float, high: float, quant_min: int, quant_max: int) -> Any:
+def by_count(low: float, high: float, quant_min: int, quant_max: int) -> tuple[float, int]:
     """Divided by 256."""
     low, high = min(low, 0.0), max(high, 0.0)
     return _with_scale(low, high, quant_min, quant_max, quant_max - quant_min + 1)
 
 
-def without_quant_min(low: float, high: float, quant_min: int, quant_max: int) -> Any:
+def without_quant_min(low: float, high: float, quant_min: int, quant_max: int) -> tuple[float, int]:
     """The zero point counted from 0."""
     scale, _ = affine(low, high, quant_min, quant_max)
     return scale, int(np.clip(-right(min(low, 0.0) / scale), quant_min, quant_max))
 
 
-def truncated_point(low: float, high: float, quant_min: int, quant_max: int) -> Any:
+def truncated_point(low: float, high: float, quant_min: int, quant_max: int) -> tuple[float, int]:
     """The zero point by a cast."""
     scale, _ = affine(low, high, quant_min, quant_max)
     return scale, int(np.clip(quant_min - int(min(low, 0.0) / scale), quant_min, quant_max))
 
 
-def real_point(low: float, high: float, quant_min: int, quant_max: int) -> Any:
+def real_point(low: float, high: float, quant_min: int, quant_max: int) -> tuple[float, float]:
     """The zero point not rounded."""
     scale, _ = affine(low, high, quant_min, quant_max)
     return scale, float(np.clip(quant_min - min(low, 0.0) / scale, quant_min, quant_max))
 
 
-def without_smallest(low: float, high: float, quant_min: int, quant_max: int) -> Any:
+def without_smallest(low: float, high: float, quant_min: int, quant_max: int) -> tuple[float, int]:
     """A scale that may be 0."""
     scale, point = affine(low, high, quant_min, quant_max)
     width = max(high, 0.0) - min(low, 0.0)
@@ -166,7 +168,9 @@ SYMMETRIC_SCALE = Exercise(
 )
 
 
-def observe(observer: Any, arguments: tuple[Any, ...], batches: tuple[Any, ...]) -> Any:
+def observe(
+    observer: Callable[..., MinMax], arguments: tuple[Any, ...], batches: tuple[Any, ...]
+) -> tuple[float, float, int]:
     """Make an observer, show it the batches; what it saw, and whether it gave the last back."""
     made = observer(*arguments)
     returned = None
@@ -182,7 +186,7 @@ class MinMax:
     def __init__(self) -> None:
         self.min_val, self.max_val = np.inf, -np.inf
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array | None:
         """Widen the range."""
         self.see(float(np.min(x)), float(np.max(x)))
         return x
@@ -219,7 +223,7 @@ class FromZero(MinMax):
 class Silent(MinMax):
     """Gives nothing back."""
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> None:
         """Widen the range."""
         super().forward(x)
 
@@ -330,7 +334,7 @@ class NeverForgets(MovingAverage):
 class SilentAverage(MovingAverage):
     """Gives nothing back."""
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> None:
         """Move the range."""
         super().forward(x)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .._typing import Array
@@ -15,68 +13,72 @@ from .wrong import half_up, right
 __all__ = ["FAKE_QUANTIZE"]
 
 
-def place_of(x: Array, scale: float, zero_point: int) -> Any:
+def place_of(x: Array, scale: float, zero_point: int) -> Array:
     """Integers before the clamp."""
     return right(x / scale + zero_point)
 
 
-def there_and_back(steps: Any, scale: float, zero_point: int, low: int, high: int) -> Any:
+def there_and_back(steps: Array, scale: float, zero_point: int, low: int, high: int) -> Array:
     """Clamp, and back to real numbers."""
     return (np.clip(steps, low, high) - zero_point) * scale
 
 
-def fake_quantize(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
+def fake_quantize(
+    x: Array, scale: float, zero_point: int, low: int, high: int
+) -> tuple[Array, Array]:
     """Solution."""
     steps = place_of(x, scale, zero_point)
     inside = ((steps >= low) & (steps <= high)).astype(np.float64)
     return there_and_back(steps, scale, zero_point, low, high), inside
 
 
-def everywhere(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
+def everywhere(x: Array, scale: float, zero_point: int, low: int, high: int) -> tuple[Array, Array]:
     """A gradient that knows no clamp."""
     y, inside = fake_quantize(x, scale, zero_point, low, high)
     return y, np.ones_like(inside)
 
 
-def nowhere(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
+def nowhere(x: Array, scale: float, zero_point: int, low: int, high: int) -> tuple[Array, Array]:
     """The true gradient of a staircase."""
     y, inside = fake_quantize(x, scale, zero_point, low, high)
     return y, np.zeros_like(inside)
 
 
-def unrounded(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
+def unrounded(x: Array, scale: float, zero_point: int, low: int, high: int) -> tuple[Array, Array]:
     """Inside by the number before rounding."""
     y, _ = fake_quantize(x, scale, zero_point, low, high)
     place = x / scale + zero_point
     return y, ((place >= low) & (place <= high)).astype(np.float64)
 
 
-def strictly_inside(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
+def strictly_inside(
+    x: Array, scale: float, zero_point: int, low: int, high: int
+) -> tuple[Array, Array]:
     """The ends of the range left out."""
     steps = place_of(x, scale, zero_point)
     inside = ((steps > low) & (steps < high)).astype(np.float64)
     return there_and_back(steps, scale, zero_point, low, high), inside
 
 
-def divided(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
+def divided(x: Array, scale: float, zero_point: int, low: int, high: int) -> tuple[Array, Array]:
     """The chain rule through the scale, taken half way."""
     y, inside = fake_quantize(x, scale, zero_point, low, high)
     return y, inside / scale
 
 
-def unclamped(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
+def unclamped(x: Array, scale: float, zero_point: int, low: int, high: int) -> tuple[Array, Array]:
     """No clamp on the way forward."""
     _, inside = fake_quantize(x, scale, zero_point, low, high)
     return (place_of(x, scale, zero_point) - zero_point) * scale, inside
 
 
-def shifted(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
+def shifted(x: Array, scale: float, zero_point: int, low: int, high: int) -> tuple[Array, Array]:
     """The zero point not taken back."""
     _, inside = fake_quantize(x, scale, zero_point, low, high)
     return np.clip(place_of(x, scale, zero_point), low, high) * scale, inside
 
 
-def rounded_up(x: Array, scale: float, zero_point: int, low: int, high: int) -> Any:
+def rounded_up(x: Array, scale: float, zero_point: int, low: int, high: int) -> tuple[Array, Array]:
     """Ties upwards."""
     steps = half_up(x / scale + zero_point)
     inside = ((steps >= low) & (steps <= high)).astype(np.float64)

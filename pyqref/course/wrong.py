@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._typing import Array
 
 __all__ = ["half_away", "half_up", "right", "saturate", "wrap"]
 
 
-def right(values: Any) -> np.ndarray:
+def right(values: ArrayLike) -> np.ndarray:
     """To the nearest integer, ties to even."""
     return np.asarray(np.rint(values))
 

@@ -6,7 +6,8 @@ nothing to do. What needs one raises an error that says what to write.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence, Sized
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._lazy import on_first_use
 from .._typing import Device
@@ -60,7 +61,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {}, modules=("amp",))
+    __getattr__ = on_first_use(__name__, {"amp": (".", "amp")})
 
 
 def _needs_gpu(function: str) -> RuntimeError:
@@ -86,7 +87,7 @@ class CUDAGraph:
         raise _needs_gpu("CUDAGraph()")
 
 
-def graph(*_: object, **__: Any) -> Any:
+def graph(*_: object, **__: object) -> NoReturn:
     """Refused: there is no GPU whose work could be recorded.
 
     Examples
@@ -268,7 +269,7 @@ def get_rng_state_all() -> list[Any]:
     return []
 
 
-def set_rng_state_all(new_states: Any) -> None:
+def set_rng_state_all(new_states: Sequence[object]) -> None:
     """Take back what :func:`get_rng_state_all` gave.
 
     Examples
@@ -355,7 +356,7 @@ def get_device_capability(device: Device = None) -> tuple[int, int]:
     raise _needs_gpu("get_device_capability()")
 
 
-def get_device_properties(device: Device = None) -> Any:
+def get_device_properties(device: Device = None) -> NoReturn:
     """Refused: there is no GPU.
 
     Examples

@@ -100,7 +100,7 @@ class Stream:
     >>> pyqref.cuda.current_stream().synchronize()
     """
 
-    def __init__(self, device: Device = None, priority: int = 0, **kwargs: Any) -> None:
+    def __init__(self, device: Device = None, priority: int = 0, **kwargs: object) -> None:
         self.priority = priority
 
     def synchronize(self) -> None:

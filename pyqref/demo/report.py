@@ -6,7 +6,6 @@ import json
 import math
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from . import conclusions
 from .explanations import COLUMNS, VARIANTS
@@ -35,7 +34,7 @@ def write_numbers(findings: Findings, folder: Path) -> None:
     (folder / "results.json").write_text(text + "\n", encoding="utf-8")
 
 
-def finite(value: object) -> Any:
+def finite(value: object) -> object:
     """Return the nested value with None for infinities and not-a-number."""
     if isinstance(value, dict):
         return {key: finite(each) for key, each in value.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from .._typing import Tensor
 
@@ -28,7 +28,7 @@ def _no_group(name: str) -> NoReturn:
     raise ValueError(f"distributed.{name}: there is no process group: {_ADVICE}")
 
 
-def init_process_group(backend: str | None = None, *args: object, **kwargs: Any) -> None:
+def init_process_group(backend: str | None = None, *args: object, **kwargs: object) -> None:
     """Refused: pyqref runs in one process.
 
     Examples

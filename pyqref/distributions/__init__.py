@@ -10,4 +10,4 @@ from . import constraints as constraints
 __all__ = ["constraints"]
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {})
+    __getattr__ = on_first_use(__name__)

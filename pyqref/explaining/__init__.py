@@ -7,38 +7,6 @@ step can be computed again from its own operands in exact arithmetic, by :meth:`
 of a quantized model into layers and causes that add up exactly.
 """
 
-from .accounting import ledger as ledger
-from .asking import Recording as Recording
-from .asking import explain as explain
-from .asking import recording as recording
-from .book import Entry as Entry
-from .book import Ledger as Ledger
-from .derivation import Derivation as Derivation
-from .derivation import Input as Input
-from .differences import explain_diff as explain_diff
-from .pairs import Element as Element
-from .pairs import Line as Line
-from .pairs import Pair as Pair
-from .report import Differences as Differences
-from .report import LayerDifference as LayerDifference
-from .steps import Operand as Operand
-from .steps import Step as Step
+from pyqref import _lazy
 
-__all__ = [
-    "Derivation",
-    "Differences",
-    "Element",
-    "Entry",
-    "Input",
-    "LayerDifference",
-    "Ledger",
-    "Line",
-    "Operand",
-    "Pair",
-    "Recording",
-    "Step",
-    "explain",
-    "explain_diff",
-    "ledger",
-    "recording",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__)

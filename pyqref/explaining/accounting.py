@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from .._typing import Tensor
 from ..measure.noise import numbers
 from ..nn.modules import Module
 from ..tensor import from_numpy
@@ -42,7 +43,7 @@ def telescope(values: list[Fraction]) -> list[Fraction]:
 def ledger(
     float_model: Module,
     quantized_model: Module,
-    data: Any,
+    data: Tensor | Iterable[Any],
     metric: str | Callable[[Any, Any], Any] = "sqnr",
     *,
     advice: bool = True,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from .._typing import Tensor
 from ..autograd import no_grad
 from ..nn import Module
 from ..nn.modules.dropout import _Dropout
@@ -47,7 +48,10 @@ class Recording:
         return [each.layer for each in self._recorder.records]
 
     def explain(
-        self, layer: str | None = None, index: Any = (), arithmetics: Sequence[str] = ()
+        self,
+        layer: str | None = None,
+        index: int | Sequence[int] = (),
+        arithmetics: Sequence[str] = (),
     ) -> Derivation:
         """Where one number of a layer's output comes from.
 
@@ -113,7 +117,7 @@ class Recording:
         names = ", ".join(repr(each) for each in dict.fromkeys(near))
         raise LookupError(f"explain: no layer {layer!r} ran; near it are {names}")
 
-    def value_of(self, tensor: Any) -> Value | None:
+    def value_of(self, tensor: object) -> Value | None:
         """What was recorded of a tensor; None if it was not."""
         return self._recorder.value_of(tensor)
 
@@ -163,9 +167,9 @@ set_answer_to_why(_why)
 
 def explain(
     model: Module,
-    x: Any,
+    x: Tensor | tuple[Any, ...],
     layer: str | None = None,
-    index: Any = (),
+    index: int | Sequence[int] = (),
     arithmetics: Sequence[str] = (),
 ) -> Derivation:
     """Explain where one number of a quantized model comes from.

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from .. import nn
+from .._typing import AnyModule
 from ..nn.modules import Module
 from ..nn.modules.rnn_base import RNNBase
 from ..nn.modules.rnn_cell import RNNCellBase
@@ -79,7 +80,7 @@ class Composed:
 
 
 def composed_of(
-    quantized: Any, original: Module | None, clipped: Callable[[Any, Any], Any]
+    quantized: object, original: Module | None, clipped: Callable[[Any, Any], Any]
 ) -> Composed | None:
     """The float layer of a quantized one of several weights; None of any other layer."""
     if original is None or not isinstance(quantized, Module):
@@ -129,7 +130,7 @@ def _parts(quantized: Any, layer: Any) -> Iterator[_Part]:
         yield _Part(out.weight, out.bias, quantized.out_proj._packed_weight())
 
 
-def set_weights(layer: Any, weights: dict[str, Any], biases: dict[str, Any]) -> None:
+def set_weights(layer: AnyModule, weights: dict[str, Any], biases: dict[str, Any]) -> None:
     """Give a dynamic layer of several weights others, named as ``_weight_bias`` names them."""
     if isinstance(layer, DynamicRNN):
         layer.set_weight_bias({**weights, **biases})
@@ -141,7 +142,7 @@ def _named(layer: Module, end: str, packed: Any) -> _Part:
     return _Part(getattr(layer, f"weight_{end}"), getattr(layer, f"bias_{end}", None), packed)
 
 
-def clipped_to(weight: Any, quantized: Any, to_grid: Callable[[Any, Any], Any]) -> Any:
+def clipped_to(weight: Tensor, quantized: object, to_grid: Callable[[Any, Any], Any]) -> Tensor:
     """A float weight cut to the range of a quantized one, or to that of half precision."""
     if is_quantized(quantized):
         return to_grid(weight, quantized)

@@ -158,7 +158,7 @@ class Derivation:
         self.value = self.steps[draft.result].value if self.steps else self.stored
 
     @property
-    def real(self) -> Any:
+    def real(self) -> int | np.floating[Any]:
         """The real number that the value stands for."""
         return self.steps[-1].value if self.steps else self.stored
 
@@ -298,7 +298,7 @@ class Derivation:
         return f"<Derivation of {self.layer}{list(self.index)} = {short(self.stored)}>"
 
 
-def stored_number(draft: Draft) -> Any:
+def stored_number(draft: Draft) -> int | np.floating[Any]:
     """What the layer stored."""
     if draft.stored is not None:
         return draft.stored

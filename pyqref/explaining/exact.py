@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import floor, inf, isqrt
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,7 @@ __all__ = ["Number", "exact", "half_away", "half_even", "root", "to_float32", "t
 Number: TypeAlias = int | np.float32 | np.float64
 
 
-def exact(value: Any) -> Fraction:
+def exact(value: Number | Fraction) -> Fraction:
     """The exact value of an integer or of a finite real number.
 
     Examples

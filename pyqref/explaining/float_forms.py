@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import nn
+from .._typing import AnyModule
 from ..nn import functional as F
 from ..nn.modules import Module
 from ..nn.quantized import FXFloatFunctional, QFunctional
@@ -52,7 +53,7 @@ class ReferenceWeight:
         Its geometry; of a linear layer ``spatial`` is 0.
     """
 
-    def __init__(self, layer: Any) -> None:
+    def __init__(self, layer: AnyModule) -> None:
         self.layer = layer
         self.spatial = max(layer.weight.ndim - 2, 0)
         self.transposed = bool(getattr(layer, "transposed", False))
@@ -68,7 +69,7 @@ class ReferenceWeight:
         return self.layer.get_quantized_weight(), None if bias is None else bias.detach()
 
 
-def reference_weight_of(operation: Any) -> ReferenceWeight | None:
+def reference_weight_of(operation: object) -> ReferenceWeight | None:
     """The weight of a reference layer, fused or not; None of any other, or of other padding."""
     layer = operation
     if isinstance(operation, nn.intrinsic._FusedModule):
@@ -82,7 +83,7 @@ def reference_weight_of(operation: Any) -> ReferenceWeight | None:
     return ReferenceWeight(layer) if known else None
 
 
-def packed_weight_of(operation: Any, args: tuple[Any, ...] = ()) -> PackedWeight | None:
+def packed_weight_of(operation: object, args: tuple[Any, ...] = ()) -> PackedWeight | None:
     """The packed weight of a layer, or among the arguments of a function; None without one."""
     if isinstance(operation, Module):
         packed = operation.__dict__.get("_packed_params")
@@ -93,7 +94,11 @@ def packed_weight_of(operation: Any, args: tuple[Any, ...] = ()) -> PackedWeight
 
 
 def run_with_weight(
-    packed: PackedWeight | ReferenceWeight, x: Tensor, weight: Any, bias: Any, layer: Any = None
+    packed: PackedWeight | ReferenceWeight,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    layer: Any = None,
 ) -> Tensor:
     """Run the linear layer, or the convolution, of a packed weight on float tensors.
 
@@ -119,7 +124,9 @@ def run_with_weight(
     return straight(x, weight, bias, packed.stride, packed.padding, packed.dilation, packed.groups)
 
 
-def then(operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Form:
+def then(
+    operation: Module | Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Form:
     """What a fused layer, or function, does with the result of its weight."""
     name = type(operation).__name__ if isinstance(operation, Module) else operation.__name__
     name = name.lower().replace("_", "")
@@ -137,7 +144,7 @@ def then(operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Form:
     return F.relu if "relu" in name else lambda y: y
 
 
-def float_form(operation: Any, counterpart: Module | None = None) -> Form:
+def float_form(operation: object, counterpart: Module | None = None) -> Form:
     """The function of float tensors that a layer, a function or a method stands for.
 
     Parameters

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import NumberOrArray
 from ..numerics import activation
 from ..tape.gated import Gelu
 
@@ -40,7 +41,7 @@ def function(name: str, compute: Callable[..., Any]) -> Callable[..., Any]:
     return compute
 
 
-def apply_function(name: str, *operands: Any) -> np.float32:
+def apply_function(name: str, *operands: NumberOrArray) -> np.float32:
     """The value of a named function, as float32.
 
     Examples

@@ -126,7 +126,12 @@ class Hybrid:
         self._before = (None, None)
 
     def mixed(
-        self, inputs: tuple[Any, ...], at: int, before: str, stage: str, channels: Any
+        self,
+        inputs: tuple[Any, ...],
+        at: int,
+        before: str,
+        stage: str,
+        channels: Callable[..., Any],
     ) -> Any:
         """As :meth:`run`, where some channels are one step further than the others.
 

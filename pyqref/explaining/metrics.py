@@ -33,7 +33,7 @@ class Batches:
         One tensor, or many batches, each a tensor or a pair (inputs, targets).
     """
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: Tensor | Iterable[Any]) -> None:
         if isinstance(data, Tensor):
             data = [data]
         if not isinstance(data, Iterable) or isinstance(data, (str, bytes, dict)):
@@ -99,7 +99,7 @@ class Metric(NamedTuple):
     written: Callable[[Fraction], str]
 
 
-def metric_of(metric: Any) -> Metric:
+def metric_of(metric: str | Callable[..., Any]) -> Metric:
     """The :class:`Metric` of a name or of a function of output and target."""
     if isinstance(metric, str) and metric in NAMED:
         return NAMED[metric]

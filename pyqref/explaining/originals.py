@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import nn
+from .._typing import Tensor
 from ..nn.modules import Module
 from ..nn.utils.fusion import fuse_conv_bn_weights, fuse_linear_bn_weights
 from .running import called
@@ -63,7 +64,7 @@ class Originals:
         found = self.modules.get(path)
         return self.modules.get(path.partition(".")[2]) if found is None else found
 
-    def parameters(self, path: str, weight: Any, transposed: bool) -> Original | None:
+    def parameters(self, path: str, weight: Tensor, transposed: bool) -> Original | None:
         """Weight and bias of a layer; of a function, those that are nearest to its weight."""
         module = self.module(path)
         if module is None or not path:

@@ -48,7 +48,7 @@ class Seen(NamedTuple):
     result: Any
 
 
-def on_grid(values: Any, grid: Grid | None) -> Any:
+def on_grid(values: object, grid: Grid | None) -> Any:
     """A result on the grid of the other one, if that one alone is quantized."""
     result = leaves(values)[0]
     if grid is None or is_quantized(result) or grid.axis is not None:

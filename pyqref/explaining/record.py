@@ -53,12 +53,12 @@ class Value:
         """Of a tensor quantized per tensor."""
         return int(self.quantizer.zero_point)
 
-    def number(self, index: tuple[int, ...]) -> Any:
+    def number(self, index: tuple[int, ...]) -> int | np.floating[Any]:
         """The stored integer, or the real number, at a place."""
         return plain(self.array[index])
 
 
-def plain(number: Any) -> Any:
+def plain(number: np.generic) -> int | np.floating[Any]:
     """A number of NumPy as derivations hold it: an int, a float32 or a float64."""
     if number.dtype.kind in "iub":
         return int(number)

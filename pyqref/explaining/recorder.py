@@ -179,7 +179,7 @@ class Recorder:
         function: Callable[..., Any],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-    ) -> Any:
+    ) -> object:
         """Run an operation, and record it unless another one runs it."""
         if self._inside or threading.get_ident() != self._thread:
             return function(*args, **kwargs)
@@ -294,7 +294,7 @@ class Recorder:
         count = self._names[name] = self._names.get(name, -1) + 1
         return path, f"{name}_{count}" if count else name
 
-    def value_of(self, tensor: Any) -> Value | None:
+    def value_of(self, tensor: object) -> Value | None:
         """What was recorded of a tensor; None if it was changed since."""
         return self._known(tensor)
 

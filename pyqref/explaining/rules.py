@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import NumberOrArray
 from ..numerics.rounding import fma32
 from .exact import Number, exact, half_away, half_even, root, to_float32, to_float64
 from .functions import apply_function
@@ -44,7 +45,7 @@ class Rule:
     decide: Callable[..., str] | None = None
 
 
-def is_finite(value: Any) -> bool:
+def is_finite(value: NumberOrArray | str) -> bool:
     """Whether a number, or all numbers of an array, are finite."""
     return isinstance(value, int | str) or bool(np.isfinite(value).all())
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import NumberOrArray
 from .exact import exact
 from .rules import RULES, is_finite
 
@@ -122,7 +123,7 @@ class Step:
         """The exact value; None of infinity, of what is no number, and of a row."""
         return exact(self.value) if self.kind != "row" and is_finite(self.value) else None
 
-    def recompute(self) -> Any:
+    def recompute(self) -> NumberOrArray:
         """The value, from the operands alone, in exact arithmetic."""
         rule = RULES[self.rule]
         values = [each.value for each in self.operands]
@@ -145,7 +146,7 @@ def _put_in(operand: Operand) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def short(value: Any) -> str:
+def short(value: object) -> str:
     """A number for people: real ones as short as they can be read back, of a row the first few.
 
     Examples

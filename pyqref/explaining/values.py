@@ -12,7 +12,7 @@ from ..tensor import Tensor
 __all__ = ["as_float", "is_quantized", "leaves", "on_floats", "same_elements"]
 
 
-def is_quantized(value: Any) -> bool:
+def is_quantized(value: object) -> bool:
     """Whether it is a quantized tensor."""
     return isinstance(value, Tensor) and value.is_quantized
 
@@ -22,14 +22,14 @@ def as_float(value: Any) -> Any:
     return value.dequantize() if is_quantized(value) else value
 
 
-def on_floats(value: Any) -> Any:
+def on_floats(value: object) -> Any:
     """Arguments, or results, in which every quantized tensor became a float one."""
     if isinstance(value, Tensor):
         return as_float(value)
     return map_aggregate(value, as_float)
 
 
-def leaves(value: Any) -> list[Tensor]:
+def leaves(value: object) -> list[Tensor]:
     """The tensors in nested tuples, lists and dicts, in order."""
     if isinstance(value, Tensor):
         return [value]
@@ -44,7 +44,7 @@ def leaves(value: Any) -> list[Tensor]:
     return found
 
 
-def same_elements(one: Any, other: Any) -> bool:
+def same_elements(one: object, other: object) -> bool:
     """Whether two results hold the same real numbers, in the same shapes."""
     ours, theirs = leaves(one), leaves(other)
     return len(ours) == len(theirs) and all(

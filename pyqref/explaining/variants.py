@@ -162,7 +162,7 @@ def _set(layer: Any, name: str, value: Any) -> None:
         setattr(layer, name, value)
 
 
-def permutation(ours: Any, theirs: Any, axis: int) -> np.ndarray[Any, Any] | None:
+def permutation(ours: Tensor, theirs: Tensor, axis: int) -> np.ndarray[Any, Any] | None:
     """The order of channels that makes one weight the other; None if there is none.
 
     None as well where the two are equal, or two channels are.
@@ -188,8 +188,8 @@ def permuted(given: Ingredients, order: np.ndarray[Any, Any], axis: int) -> Ingr
 
 
 def on_grid_of(
-    integers: np.ndarray[Any, Any], like: Any, order: np.ndarray[Any, Any] | None = None
-) -> Any:
+    integers: np.ndarray[Any, Any], like: Tensor, order: np.ndarray[Any, Any] | None = None
+) -> Tensor:
     """Integers on the grid of a quantized tensor, its channels in another order."""
     if not like.qscheme().is_per_channel:
         return make_per_tensor(integers, like.q_scale(), like.q_zero_point(), like.dtype)

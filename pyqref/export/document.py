@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,9 @@ ELEMENTS = {
 LARGEST = 2**31 - 1
 
 
-def document(onnx: Any, maker: Maker, inputs: list[Wire], outputs: list[Wire], name: str) -> Any:
+def document(
+    onnx: ModuleType, maker: Maker, inputs: list[Wire], outputs: list[Wire], name: str
+) -> object:
     """The model as the package ``onnx`` has it."""
     helper, arrays = onnx.helper, onnx.numpy_helper
     used = {each for operator in maker.operators for each in operator.inputs}
@@ -52,7 +55,7 @@ def document(onnx: Any, maker: Maker, inputs: list[Wire], outputs: list[Wire], n
     )
 
 
-def checked(onnx: Any, model: Any) -> Any:
+def checked(onnx: ModuleType, model: Any) -> Any:
     """The model with the types and shapes that follow, after all checks.
 
     Raises

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
+from .._typing import TensorOrNumber
 from ..tensor import Tensor
 from .problems import Unsupported
 from .wire import Wire
@@ -82,25 +84,47 @@ class Maker:
 
     # constants
 
-    def constant(self, name: str, array: Any) -> str:
+    def constant(self, name: str, array: ArrayLike) -> str:
         """Add a constant under the path of the layer; return its name."""
         made = self.fresh(f"{self.path}/{name}" if name else self.path)
         self.constants[made] = np.ascontiguousarray(array).reshape(np.shape(array))
         return made
 
-    def scalar(self, name: str, value: Any, dtype: Any = np.float32) -> str:
+    def scalar(self, name: str, value: ArrayLike, dtype: DTypeLike = np.float32) -> str:
         """Add a constant without axes."""
         return self.constant(name, np.asarray(value, dtype))
 
-    def shape(self, *sizes: Any) -> str:
+    def shape(self, *sizes: ArrayLike) -> str:
         """Add lengths, axes or other integers."""
         return self.constant("sizes", np.asarray(sizes, np.int64).reshape(-1))
 
     # operators
 
+    @overload
+    def node(
+        self,
+        kind: str,
+        inputs: list[str],
+        *,
+        suffix: str = "",
+        outputs: Literal[1] = 1,
+        **attributes: Any,
+    ) -> str: ...
+
+    @overload
+    def node(
+        self,
+        kind: str,
+        inputs: list[str],
+        *,
+        suffix: str = "",
+        outputs: int,
+        **attributes: Any,
+    ) -> Any: ...
+
     def node(
         self, kind: str, inputs: list[str], *, suffix: str = "", outputs: int = 1, **attributes: Any
-    ) -> Any:
+    ) -> str | tuple[str, ...]:
         """Add an operator; return the name of its result, or a tuple of ``outputs`` names."""
         name = self.fresh(f"{self.path}/{suffix or kind}")
         names = [name]
@@ -111,7 +135,7 @@ class Maker:
 
     # from and to grids
 
-    def real(self, value: Any) -> str:
+    def real(self, value: Wire | TensorOrNumber) -> str:
         """The name of the real numbers of a wire, a tensor or a number."""
         if not isinstance(value, Wire):
             return self.given(value)
@@ -123,7 +147,7 @@ class Maker:
             self.operators.append(Operator("DequantizeLinear", value.real, inputs, [value.real]))
         return value.real
 
-    def given(self, value: Any, dtype: Any = np.float32) -> str:
+    def given(self, value: TensorOrNumber, dtype: DTypeLike = np.float32) -> str:
         """A tensor of the model that does not depend on its inputs, or a number."""
         if isinstance(value, Tensor):
             known = self._known.get(id(value))
@@ -147,7 +171,7 @@ class Maker:
             self.scalar(f"{prefix}zero_point", quantizer.zero_point, INTEGERS[kind]),
         )
 
-    def finish(self, real: str) -> Any:
+    def finish(self, real: str) -> str:
         """The result of a layer from its real numbers: on its grid, if it has one."""
         out = self.out
         if not out.is_quantized:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 __all__ = ["require_onnx"]
 
 
-def require_onnx(name: str) -> Any:
+def require_onnx(name: str) -> ModuleType:
     """Return the package ``onnx``.
 
     Parameters

@@ -71,29 +71,29 @@ def _value(each: Any) -> Any:
     return int(each) if isinstance(each, Following) else each
 
 
-def values_of(arguments: Any) -> Any:
+def values_of(arguments: object) -> Any:
     """Arguments as the model takes them: tensors in the place of wires."""
     return map_aggregate(arguments, _value)
 
 
-def followed(value: Any, other: Any) -> Any:
+def followed(value: object, other: object) -> object:
     """A number, or several, each marked if it is another one for another batch."""
     if isinstance(value, tuple | list) and isinstance(other, tuple | list):
         return tuple(followed(a, b) for a, b in zip(value, other, strict=True))
     return Following(value) if type(value) is int and value != other else value
 
 
-def follows(arguments: Any) -> bool:
+def follows(arguments: object) -> bool:
     """Whether a length that follows the batch is among nested arguments."""
     return bool(_of_kind(arguments, Following))
 
 
-def has_wire(arguments: Any) -> bool:
+def has_wire(arguments: object) -> bool:
     """Whether a wire is among nested arguments."""
     return bool(wires_of(arguments))
 
 
-def wires_of(arguments: Any) -> list[Wire]:
+def wires_of(arguments: object) -> list[Wire]:
     """The wires among nested arguments."""
     return _of_kind(arguments, Wire)
 
@@ -104,6 +104,6 @@ def _of_kind(arguments: Any, kind: type) -> list[Any]:
     return found
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(value: object) -> bool:
     """Whether a value of the model is a tensor."""
     return isinstance(value, TensorBase)

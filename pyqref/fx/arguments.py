@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._insides.code_objects import all_positional
+from .._typing import Proxy
 from ..tensor import Tensor
 from .interception import find_stand_in, plain
 from .side_effects import has_side_effect
@@ -31,7 +32,7 @@ PH = _Placeholder()
 
 
 @has_side_effect
-def check_specialized(value: bool, expected: bool, name: str) -> Any:
+def check_specialized(value: bool, expected: bool, name: str) -> bool | Proxy | None:
     """Raise unless a graph made for one value of an argument is called with that value.
 
     If the graph is traced again, the check becomes a node of the new one.
@@ -112,7 +113,7 @@ def arguments_of_root(
     return all_positional(own, len(args)), args
 
 
-def annotation(kind: str | type[Any] | None, function: Callable[..., Any]) -> Any:
+def annotation(kind: str | type[Any] | None, function: Callable[..., Any]) -> object:
     """An annotation of a function; None where there is none, or where it says nothing.
 
     Functions of this library name their types for type checkers: a graph is told of tensors.

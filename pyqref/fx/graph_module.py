@@ -7,10 +7,12 @@ import itertools
 import linecache
 import weakref
 from collections import deque
+from collections.abc import Mapping
 from contextlib import suppress
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from .._typing import AnyModule
 from ..nn.modules.module import Module
 from ..tensor.base import TensorBase
 from ..tensor.parameter import Parameter
@@ -67,14 +69,16 @@ class GraphModule(Module):
     Source: documentation of ``torch.fx.GraphModule``.
     """
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
         # Each has a class of its own, which carries its forward.
         base = next(each for each in cls.__mro__ if not each.__dict__.get("_is_own_class", False))
         own = type(base.__name__, (base,), {"_is_own_class": True, "__module__": base.__module__})
         made: Self = object.__new__(own)
         return made
 
-    def __init__(self, root: Any, graph: Graph, class_name: str = "GraphModule") -> None:
+    def __init__(
+        self, root: AnyModule | Mapping[str, Any], graph: Graph, class_name: str = "GraphModule"
+    ) -> None:
         super().__init__()
         type(self).__name__ = type(self).__qualname__ = class_name
         self.meta: dict[str, Any] = {}
@@ -208,7 +212,7 @@ class GraphModule(Module):
     def __copy__(self) -> GraphModule:
         return GraphModule(self, copy.deepcopy(self.graph), type(self).__name__)
 
-    def __reduce_ex__(self, protocol: object) -> Any:
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError(
             "a GraphModule is not pickled: save its state_dict(), trace the model again "
             "and load_state_dict()"

@@ -73,7 +73,7 @@ class StandIn:
     Interception is in place as long as one lives.
     """
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
         _hold()
         return super().__new__(cls)
 
@@ -87,7 +87,7 @@ class StandIn:
         """A function is called with this value among its arguments."""
         raise NotImplementedError
 
-    def record_method(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def record_method(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
         """A tensor's method is called with this value among its arguments."""
         raise NotImplementedError
 
@@ -112,7 +112,7 @@ class Intercepted:
         self.plain = twin_of(function)
         self.code = detour(self.own_code, self, __file__)
 
-    def arrive(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def arrive(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
         """A call of the function while interception is in place."""
         stand_in = find_stand_in((args, kwargs))
         if stand_in is None:

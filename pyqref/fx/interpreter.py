@@ -190,7 +190,7 @@ class Interpreter:
         """The arguments of a node, with values in the place of nodes."""
         return self.map_nodes_to_values(n.args, n), self.map_nodes_to_values(n.kwargs, n)
 
-    def map_nodes_to_values(self, args: Any, n: Node) -> Any:
+    def map_nodes_to_values(self, args: object, n: Node) -> Any:
         """Replace nodes by their values in nested arguments of ``n``."""
 
         def value(node: Node) -> Any:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from .._typing import Graph
 from ..nn.modules.module import Module
 from .node import OPCODES, Node
 
 __all__ = ["check", "reaches"]
 
 
-def check(nodes: Iterable[Node], graph: Any, module: Any) -> None:
+def check(nodes: Iterable[Node], graph: Graph, module: Module | None) -> None:
     """Raise unless the nodes are; see :meth:`pyqref.fx.Graph.lint`.
 
     Parameters

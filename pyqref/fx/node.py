@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._typing import Graph
+from .._typing import Graph, Module
 from .immutable_collections import immutable_dict, immutable_list
 from .naming import qualified_name
 from .operator_schemas import ArgsKwargsPair, normalize_function, normalize_module
@@ -124,7 +124,7 @@ class Node:
         target: Any,
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
-        return_type: Any = None,
+        return_type: object = None,
     ) -> None:
         if op not in OPCODES:
             raise ValueError(f"op must be one of {', '.join(OPCODES)}, got {op!r}")
@@ -327,9 +327,9 @@ class Node:
 
     def normalized_arguments(
         self,
-        root: Any,
-        arg_types: Any = None,
-        kwarg_types: Any = None,
+        root: Module,
+        arg_types: tuple[Any, ...] | None = None,
+        kwarg_types: dict[str, Any] | None = None,
         normalize_to_only_use_kwargs: bool = False,
     ) -> ArgsKwargsPair | None:
         """The arguments as the function or module names them, defaults included.

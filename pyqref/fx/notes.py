@@ -10,7 +10,6 @@ says is what holds at that moment.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from .node import Node
 
@@ -53,7 +52,7 @@ class Note:
     implied: bool = False
 
 
-def notes_of(graph_module: Any) -> dict[Node, Note]:
+def notes_of(graph_module: object) -> dict[Node, Note]:
     """The notes of a graph module; what stands in ``node.meta`` comes first.
 
     Parameters

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .._typing import GraphModule
 from .graph import Graph
 from .node import Node
 from .notes import Note, notes_of
@@ -64,7 +65,7 @@ class Picture:
 
 
 def picture(
-    graph_module: Any,
+    graph_module: GraphModule | Graph,
     title: str | None = None,
     node_label: Label | None = None,
     edge_label: EdgeLabel | None = None,

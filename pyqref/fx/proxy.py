@@ -10,7 +10,9 @@ import numpy as np
 
 from .._insides.bytecode import unpacks_into
 from .._insides.stack import caller
+from .._typing import Tensor, TracerBase
 from ..tensor.base import TensorBase
+from ..tensor.size import Size
 from .errors import TraceError, explain
 from .interception import StandIn
 from .node import Node
@@ -65,19 +67,19 @@ class Proxy(StandIn):
     Source: documentation of ``torch.fx.Proxy``.
     """
 
-    def __init__(self, node: Node, tracer: Any = None) -> None:
+    def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
         self.node = node
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
 
     def __repr__(self) -> str:
         return f"Proxy({self.node.name})"
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Attribute:
         if name.startswith("__") or name in ("node", "tracer"):
             raise AttributeError(name)
         return Attribute(self, name)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Proxy:
         return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)
 
     # How functions and tensors' methods that were given a proxy come here
@@ -87,7 +89,7 @@ class Proxy(StandIn):
     ) -> Any:
         return record_call(self.tracer.create_proxy, function, args, kwargs)
 
-    def record_method(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def record_method(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
         if name == "__setitem__":
             self._refuse_assignment()
         if name == "__getitem__":
@@ -109,7 +111,7 @@ class Proxy(StandIn):
     def __bool__(self) -> bool:
         return bool(self.tracer.to_bool(self))
 
-    def keys(self) -> Any:
+    def keys(self) -> Proxy:
         """For ``**proxy``; asks the tracer."""
         return self.tracer.keys(self)
 
@@ -137,7 +139,9 @@ class Proxy(StandIn):
             raise self._explain(f"A traced value was formatted as {spec!r}", _AS_IT_IS)
         return repr(self)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: object
+    ) -> Proxy:
         """An operator between a number or array of NumPy and a proxy; NumPy functions cannot be."""
         name = _OPERATOR_OF_UFUNC.get(ufunc)
         if name is None or method != "__call__" or isinstance(inputs[0], Proxy):
@@ -176,14 +180,14 @@ class Attribute(Proxy):
             self._node = proxy.node
         return self._node
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Proxy:
         return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
 
 
 class ParameterProxy(Proxy):
     """A parameter whose shape is known, so that code may branch on it."""
 
-    def __init__(self, tracer: Any, node: Node, name: str, param: Any) -> None:
+    def __init__(self, tracer: TracerBase, node: Node, name: str, param: Tensor) -> None:
         super().__init__(node, tracer)
         self.param = param
         self.name = name
@@ -192,14 +196,14 @@ class ParameterProxy(Proxy):
         return f"ParameterProxy({self.name})"
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> Size:
         return self.param.shape
 
     @property
     def ndim(self) -> int:
         return int(self.param.ndim)
 
-    def size(self, *dim: int) -> Any:
+    def size(self, *dim: int) -> Size | int:
         """The size, or that of one dimension."""
         return self.param.size(*dim)
 

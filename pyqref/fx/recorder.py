@@ -117,7 +117,7 @@ class TracerBase:
         name: str | None = None,
         type_expr: object = None,
         proxy_factory_fn: Callable[[Node], Proxy] | None = None,
-    ) -> Any:
+    ) -> Proxy:
         """Append a node whose arguments may hold proxies, and give a proxy of it."""
         node = self.create_node(
             kind, target, self.create_arg(tuple(args)), self.create_arg(kwargs), name, type_expr
@@ -149,7 +149,7 @@ class TracerBase:
             return a
         return self.create_constant(a)
 
-    def create_constant(self, a: Any) -> Any:
+    def create_constant(self, a: object) -> Any:
         """A value that is neither a proxy nor a plain constant, as an argument."""
         raise NotImplementedError(
             f"an argument of type {type(a).__module__}.{type(a).__name__} cannot stand in a "
@@ -176,7 +176,7 @@ class TracerBase:
             self.scope,
         )
 
-    def keys(self, obj: Proxy) -> Any:
+    def keys(self, obj: Proxy) -> Proxy:
         """Called for the keys of a proxy."""
         return obj.__getattr__("keys")()
 

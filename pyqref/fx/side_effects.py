@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from .._typing import Node
 from ..tensor.assertions import _assert, _check
 
 __all__ = ["IN_PLACE_OPERATORS", "has_side_effect", "is_impure"]
@@ -36,7 +37,7 @@ def has_side_effect(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def is_impure(node: Any) -> bool:
+def is_impure(node: Node) -> bool:
     """Return True if a node has a side effect; see :meth:`pyqref.fx.Node.is_impure`."""
     if node.op in ("placeholder", "output"):
         return True

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Node, Tensor
+from .._typing import Node
 from ..nn.modules.container import Sequential
 from ..nn.modules.hooks import CallsHooks
 from ..nn.modules.members import Members
@@ -88,7 +88,7 @@ class Tracer(TracerBase):
 
     # What a subclass may decide
 
-    def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
+    def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """Return True if a module is recorded as one call, not traced through.
 
         True for the modules of ``pyqref.nn`` but ``Sequential``; the fused modules of
@@ -101,7 +101,7 @@ class Tracer(TracerBase):
 
     def call_module(
         self,
-        m: Any,
+        m: Module,
         forward: Callable[..., Any],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
@@ -131,7 +131,7 @@ class Tracer(TracerBase):
             finally:
                 self.module_stack.pop(path, None)
 
-    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
+    def getattr(self, attr: str, attr_val: object, parameter_proxy_cache: dict[str, Any]) -> Any:
         """Called when code takes a parameter, buffer or submodule from a module.
 
         Returns
@@ -181,7 +181,7 @@ class Tracer(TracerBase):
             f"{type(self.root).__name__}; assign it to an attribute in __init__"
         )
 
-    def create_constant(self, a: Tensor) -> Node:
+    def create_constant(self, a: object) -> Node:
         """A parameter, buffer or other tensor, or a module, as the node that fetches it."""
         if isinstance(a, np.ndarray):
             a = wrap(a)

@@ -77,7 +77,7 @@ class Transformer(Interpreter):
         """A node that calls the function."""
         return self.tracer.create_proxy("call_function", target, args, kwargs)
 
-    def call_method(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call_method(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Proxy:
         """A node that calls the method."""
         return self.tracer.create_proxy("call_method", target, args, kwargs)
 

@@ -16,7 +16,7 @@ WRAPPED_NAMES = "__pyqref_fx_wrapped__"
 _modules: list[dict[str, Any]] = []
 
 
-def wrap(fn_or_name: str | Callable[..., Any]) -> Any:
+def wrap(fn_or_name: str | Callable[..., Any]) -> str | Callable[..., Any]:
     """From now on record calls of a function that are given a traced value.
 
     Parameters

@@ -7,24 +7,6 @@ for code that cannot be traced :mod:`.translation`, :mod:`.mirror`, :mod:`.runni
 and :mod:`.from_torch`; for ONNX :mod:`.from_onnx`.
 """
 
-from __future__ import annotations
+from pyqref import _lazy
 
-from .from_onnx import from_onnx as from_onnx
-from .from_torch import from_torch as from_torch
-from .load import load_torch_state_dict as load_torch_state_dict
-from .problems import UnsupportedError as UnsupportedError
-from .report import LoadReport as LoadReport
-from .report import LoadRow as LoadRow
-from .to_torch import to_torch_state_dict as to_torch_state_dict
-from .traced import Traced as Traced
-
-__all__ = [
-    "LoadReport",
-    "LoadRow",
-    "Traced",
-    "UnsupportedError",
-    "from_onnx",
-    "from_torch",
-    "load_torch_state_dict",
-    "to_torch_state_dict",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__)

@@ -11,6 +11,8 @@ from pyqref.numerics.embedding import unpack_bits
 from pyqref.tensor import Tensor, make_per_channel, make_per_tensor
 from pyqref.tensor.base import wrap
 
+from .._typing import AnyModule
+
 __all__ = ["is_torch", "is_wider", "named_constant", "to_value"]
 
 #: Floating-point numbers of ``torch`` that float32 holds exactly and no tensor here has.
@@ -94,7 +96,7 @@ def to_value(value: object) -> Any:
     raise TypeError(f"a {type(value).__module__}.{type(value).__name__} cannot be read")
 
 
-def is_wider(value: Any) -> bool:
+def is_wider(value: AnyModule) -> bool:
     """Return True if a torch tensor becomes one of float32, which holds its numbers exactly."""
     return str(value.dtype).startswith(_NARROW)
 

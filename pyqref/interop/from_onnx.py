@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
+from .._typing import GraphModule
 from ..export.requirement import require_onnx
 from . import onnx_files as onnx_files
 from .onnx_files.importer import Importer
@@ -14,7 +14,7 @@ from .problems import Problem, UnsupportedError
 __all__ = ["from_onnx"]
 
 
-def from_onnx(path: str | os.PathLike[str]) -> Any:
+def from_onnx(path: str | os.PathLike[str]) -> GraphModule:
     """Make a graph module of a model in an ONNX file.
 
     Float models have the layers that ``prepare_fx`` quantizes. Of quantized models every rounding

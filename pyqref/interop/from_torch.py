@@ -27,7 +27,7 @@ from .translation import Translation
 __all__ = ["from_torch"]
 
 
-def from_torch(module: Module) -> Any:
+def from_torch(module: Module) -> Module:
     """Make a model of this package from a model of ``torch``: float, prepared or quantized.
 
     Layers become the layers of the same name, containers are rebuilt child by child. Modules

@@ -17,6 +17,7 @@ from pyqref.quantization.fx.places import remember_scopes
 from pyqref.quantization.fx.prepared import PreparedGraphModule
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 
+from .._typing import AnyModule
 from .arrays import is_torch, to_value
 from .graph_calls import call_of
 from .quantized_layers import to_qconfig
@@ -30,7 +31,7 @@ _MADE = "_observed_graph_module_attrs"
 
 
 def graph_module(
-    source: Any, root: Module, objects: Translation, problem: Callable[[str], None]
+    source: AnyModule, root: Module, objects: Translation, problem: Callable[[str], None]
 ) -> Module:
     """The graph, node by node under the same names.
 

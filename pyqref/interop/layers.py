@@ -26,6 +26,7 @@ from pyqref.quantization import (
     observer,
 )
 
+from .._typing import Module
 from .arguments import arguments_of
 from .arrays import to_value
 from .quantized_layers import make_quantization_part
@@ -103,7 +104,7 @@ def base_layer(cls: type) -> type:
     return cls
 
 
-def make_layer(twin: type, source: Any, name: str, children: dict[str, Any]) -> Any:
+def make_layer(twin: type, source: Any, name: str, children: dict[str, Any]) -> Module:
     """A layer of class ``twin`` with the arguments of ``source``, its parameters not yet set.
 
     Parameters

@@ -30,7 +30,7 @@ _AT_ONCE = ("__orig_bases__", "__slots__")
 class _Code(Translation):
     """Translates functions and classes."""
 
-    def of_class(self, cls: type[Any]) -> Any:
+    def of_class(self, cls: type[Any]) -> type:
         """The class with the same methods for this package; itself, if it is no user's."""
         return _mirrored(self, cls)
 
@@ -86,7 +86,7 @@ class ClassReference(NamedTuple):
 
     original: Any
 
-    def make(self) -> Any:
+    def make(self) -> object:
         """A new object of the mirrored class, without attributes."""
         cls = STATIC.value(self.original)
         base: Any = next((b for b in cls.__mro__ if b in (dict, list, set)), object)

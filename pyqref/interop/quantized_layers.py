@@ -20,6 +20,7 @@ from pyqref.quantization.observer import FixedQParamsObserver
 from pyqref.quantization.observer.base import ObserverBase
 from pyqref.quantization.observer.partial import PartialWrapper
 
+from .._typing import Module
 from .arguments import arguments_of
 from .arrays import is_torch, to_value
 
@@ -47,7 +48,7 @@ def holds_its_state(source: object) -> bool:
     return whole and not (cls.__name__ == "LSTM" and "dynamic" not in cls.__module__)
 
 
-def loaded_layer(twin: Any, source: Any) -> Any:
+def loaded_layer(twin: Any, source: Any) -> Module:
     """A quantized layer with the weights and the grid of the original.
 
     Parameters
@@ -83,7 +84,7 @@ def loaded_layer(twin: Any, source: Any) -> Any:
     return layer
 
 
-def make_quantization_part(twin: Any, source: Any, children: Mapping[str, Any]) -> Any:
+def make_quantization_part(twin: type, source: Any, children: Mapping[str, Any]) -> Module | None:
     """An observer, a fake quantizer or a layer that has one; None for any other class.
 
     Parameters
@@ -207,7 +208,7 @@ def _grid(source: Any, name: str) -> dict[str, Any]:
     return grid
 
 
-def to_qconfig(qconfig: Any, value: Callable[[Any], Any]) -> Any:
+def to_qconfig(qconfig: Any, value: Callable[[Any], Any]) -> QConfig | None:
     """The qconfig with observers of this package.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyqref import nn
 
-from .._typing import AnyModule
+from .._typing import AnyModule, Module
 from .layers import layer_class, make_layer
 from .torch_names import is_absent
 from .translation import Translation
@@ -16,7 +16,7 @@ from .translation import Translation
 __all__ = ["add_attributes", "add_hooks", "mirrored_module", "without_reparametrization"]
 
 
-def mirrored_module(source: object, objects: Translation) -> Any:
+def mirrored_module(source: object, objects: Translation) -> Module:
     """A module of the mirrored class, empty but for what the layer that it extends needs.
 
     Parameters
@@ -101,7 +101,7 @@ def add_hooks(source: Any, twin: AnyModule, objects: Translation) -> None:
             getattr(twin, f"register_{kind}")(translated, **options)
 
 
-def without_reparametrization(source: Any) -> Any:
+def without_reparametrization(source: Any) -> object:
     """A copy whose normed or parametrized weights are plain ones; itself, if it has none.
 
     Parameters

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from pyqref._advice import advice
 from pyqref._insides.stack import caller
@@ -49,7 +49,7 @@ _OWN: dict[str, Any] = {
 class Absent(type):
     """Class of stand-ins for what is not here: using one says so, comparing one does not."""
 
-    def __call__(cls, *_: int, **__: Any) -> Any:
+    def __call__(cls, *_: int, **__: object) -> NoReturn:
         frame = caller()
         place = f" ({frame.f_code.co_filename}:{frame.f_lineno} calls it)" if frame else ""
         remedy = advice(cls.__qualname__.removeprefix("torch."))
@@ -57,7 +57,7 @@ class Absent(type):
             f"{cls.__qualname__} is not in pyqref{place}" + (f"; {remedy}" if remedy else "")
         )
 
-    def __getattr__(cls, name: str) -> Any:
+    def __getattr__(cls, name: str) -> type:
         if name.startswith("__"):
             raise AttributeError(name)
         return absent(f"{cls.__qualname__}.{name}")
@@ -148,7 +148,7 @@ def _homes(module: str) -> Iterator[ModuleType]:
             yield found
 
 
-def class_of_torch(cls: type) -> Any:
+def class_of_torch(cls: type) -> type:
     """The class of the same name, or a stand-in that says that there is none."""
     twin = layer_class(cls)
     if twin is not None:
@@ -160,7 +160,7 @@ def class_of_torch(cls: type) -> Any:
     return absent(f"{cls.__module__}.{cls.__qualname__}")
 
 
-def object_of_torch(value: Any) -> Any:
+def object_of_torch(value: Any) -> object:
     """The function of the same name, or a stand-in that says that there is none."""
     name = getattr(value, "__name__", "") or type(value).__name__
     module = getattr(value, "__module__", None) or "torch"

@@ -163,7 +163,7 @@ class Traced(Module):
     42
     """
 
-    def __new__(cls, name: str = "", signature: Any = None, *_: object, **__: Any) -> Self:
+    def __new__(cls, name: str = "", signature: Any = None, *_: object, **__: object) -> Self:
         # Each has a class of its own, which carries its forward.
         members = {"forward": forward_with(signature, name), "__module__": cls.__module__}
         made: Self = object.__new__(type(name, (cls,), members))
@@ -206,7 +206,7 @@ class Traced(Module):
             return False
         return (bool(value) if isinstance(default, bool) else value) is not default
 
-    def __reduce_ex__(self, protocol: object) -> Any:
+    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
         return _again, (self._name, self._signature), self.__getstate__()
 
 

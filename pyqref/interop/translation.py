@@ -22,6 +22,7 @@ from types import (
 )
 from typing import Any
 
+from .._typing import Value
 from .arrays import is_torch, named_constant, to_value
 from .torch_names import TorchModule, absent, object_of_torch
 
@@ -138,7 +139,7 @@ class Translation:
             return self.code.of_code(value)
         return self.of_object(value)
 
-    def keep(self, value: object, made: object) -> Any:
+    def keep(self, value: object, made: Value) -> Value:
         """Remember what became of an object."""
         self.known[id(value)] = (value, made)
         return made
@@ -155,7 +156,7 @@ class Translation:
 
     # --- code: modules, classes, functions
 
-    def of_code(self, value: Any) -> Any:
+    def of_code(self, value: Any) -> object:
         """Translate a module, a class or a function."""
         if id(value) in self.known:
             return self.known[id(value)][1]
@@ -176,11 +177,11 @@ class Translation:
             return value
         return self.of_function(value)
 
-    def of_class(self, cls: type[Any]) -> Any:
+    def of_class(self, cls: type[Any]) -> type:
         """Translate a class: see :mod:`.mirror`."""
         raise NotImplementedError
 
-    def of_function(self, function: FunctionType) -> Any:
+    def of_function(self, function: FunctionType) -> object:
         """The function with its code, in a namespace that is translated."""
         home = str(function.__globals__.get("__name__", ""))
         if home.split(".")[0] == "torch":
@@ -237,7 +238,7 @@ class Translation:
 
     # --- objects
 
-    def of_object(self, value: Any) -> Any:
+    def of_object(self, value: Any) -> object:
         """Translate a container, or an object with attributes."""
         if is_torch(value, "Tensor"):
             return self.keep(value, self.tensor(value))
@@ -278,7 +279,7 @@ class Translation:
             return self.keep(value, MappingProxyType(self.value(dict(value))))
         return self.of_other(value)
 
-    def of_other(self, value: object) -> Any:
+    def of_other(self, value: object) -> object:
         """Translate a callable of Python's own kinds, or an instance of a class of the user."""
         if isinstance(value, MethodType):
             return MethodType(self.value(value.__func__), self.value(value.__self__))

@@ -48,7 +48,7 @@ class ModuleBuilder(Builder):
         self._modules: dict[int, Any] = {}
         self._tensors: dict[str, Any] = {}
 
-    def build(self, node: Any, depth: int = 0) -> Any:
+    def build(self, node: Any, depth: int = 0) -> object:
         """The value whose JSON form is ``node``."""
         tag = node[0] if isinstance(node, list) and node else None
         reader = getattr(self, f"_read_{tag}", None) if isinstance(tag, str) else None

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import FileLike
 from ..devices import device, require_cpu
 from ..nn.modules.module import Module
 from ..serialization.atomic import write_atomically
@@ -27,7 +28,7 @@ _VERSION = "1"
 _EXTRA = "extra file: "
 
 
-def save(m: Module, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
+def save(m: Module, f: FileLike, _extra_files: dict[str, Any] | None = None) -> None:
     """Write a scripted or traced model, structure and tensors, to a safetensors file.
 
     The file names the classes of the modules; no code lies in it. Integers of quantized weights
@@ -85,7 +86,7 @@ def save(m: Module, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
 
 
 def load(
-    f: Any,
+    f: FileLike,
     map_location: object = None,
     _extra_files: dict[str, Any] | None = None,
     _restore_shapes: bool = False,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
+from .._typing import Value
+
 __all__ = [
     "Attribute",
     "Final",
@@ -67,7 +69,7 @@ def export(fn: Callable[..., Any]) -> Callable[..., Any]:
     return fn
 
 
-def ignore(drop: bool | Callable[..., Any] = False, **kwargs: Any) -> Callable[..., Any]:
+def ignore(drop: bool | Callable[..., Any] = False, **kwargs: object) -> Callable[..., Any]:
     """The function itself: all code is Python. A decorator, with or without arguments.
 
     Examples
@@ -137,7 +139,7 @@ def interface(obj: type[Any]) -> type[Any]:
     return obj
 
 
-def annotate(the_type: type[Any], the_value: object) -> Any:
+def annotate(the_type: type[Value], the_value: Value) -> Value:
     """``the_value``; a compiler would take it for one of ``the_type``.
 
     Examples

@@ -22,7 +22,7 @@ __all__ = [
 
 
 def freeze(
-    mod: Any,
+    mod: Module,
     preserved_attrs: list[str] | None = None,
     optimize_numerics: bool = True,
     preserve_parameters: bool = False,
@@ -58,7 +58,7 @@ def freeze(
     return RecursiveScriptModule(frozen)
 
 
-def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Module:
+def optimize_for_inference(mod: Module, other_methods: list[str] | None = None) -> Module:
     """A copy as :func:`freeze` makes; one that is in training mode is copied in evaluation mode.
 
     Examples

@@ -13,7 +13,7 @@ import importlib
 import math
 import operator
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -155,7 +155,7 @@ def _names() -> dict[int, str]:
     return names
 
 
-def name_of_function(function: Any) -> str | None:
+def name_of_function(function: Callable[..., Any]) -> str | None:
     """Under which name a file has a function; None for one that it cannot have."""
     if isinstance(function, Operator):
         return f"operation {function.name}"
@@ -168,7 +168,7 @@ def name_of_function(function: Any) -> str | None:
     return name_of(function) if path else None
 
 
-def find_function(name: str, given: Mapping[str, Any]) -> Any:
+def find_function(name: str, given: Mapping[str, Any]) -> str | Callable[..., Any]:
     """The function that a file names, or a text that says why there is none."""
     if name.startswith("operation "):
         space, _, own = name.removeprefix("operation ").partition("::")

@@ -12,7 +12,8 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .._typing import Tensor
+from .._typing import FileLike, Self, Tensor
+from ..nn.modules.loading import IncompatibleKeys
 from ..nn.modules.module import Module
 from ..tensor.base import TensorBase
 
@@ -54,7 +55,7 @@ class ScriptModule(Module):
     True
     """
 
-    def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
+    def save(self, f: FileLike, _extra_files: dict[str, Any] | None = None) -> None:
         """As :func:`pyqref.jit.save` of this module."""
         _writers[-1](self, f, _extra_files)
 
@@ -111,16 +112,16 @@ class RecursiveScriptModule(ScriptModule):
         """Whether the model is in training mode."""
         return bool(self._model.training)
 
-    def train(self, mode: bool = True) -> Any:
+    def train(self, mode: bool = True) -> Self:
         """Set training mode as the model does."""
         self._model.train(mode)
         return self
 
-    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
+    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The state of the model."""
         return self._model.state_dict(*args, **kwargs)
 
-    def load_state_dict(self, *args: Any, **kwargs: Any) -> Any:
+    def load_state_dict(self, *args: Any, **kwargs: Any) -> IncompatibleKeys:
         """Load a state into the model."""
         return self._model.load_state_dict(*args, **kwargs)
 
@@ -207,10 +208,10 @@ class ScriptFunction:
         self.function = function
         self.name = getattr(function, "__name__", type(function).__name__)
 
-    def __call__(self, *args: Tensor, **kwargs: Any) -> Tensor:
+    def __call__(self, *args: Tensor, **kwargs: object) -> Tensor:
         return self.function(*args, **kwargs)
 
-    def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
+    def save(self, f: FileLike, _extra_files: dict[str, Any] | None = None) -> None:
         """Refused: a function has no state, and code is not saved."""
         raise TypeError(
             f"jit.save: {self.name} is a function, which has no tensors to save, and code is not "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..nn.diagnostics import NoEffectWarning, warn
@@ -17,7 +18,7 @@ def script(
     _frames_up: int = 0,
     _rcb: object = None,
     example_inputs: tuple[Any, ...] | None = None,
-) -> Any:
+) -> Module | Callable[..., Any] | type:
     """A copy of a model that can be called, saved and loaded. Nothing is compiled.
 
     Parameters

@@ -52,7 +52,7 @@ class ModuleFlattener(Flattener):
         self._numbers: dict[int, int] = {}
         self.left_out: list[str] = []
 
-    def flatten(self, value: object, path: tuple[Any, ...] = ()) -> Any:
+    def flatten(self, value: object, path: tuple[Any, ...] = ()) -> object:
         """The JSON form of ``value``, which stands at ``path``."""
         if isinstance(value, Module):
             return self._module(value, path)

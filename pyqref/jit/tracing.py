@@ -90,19 +90,19 @@ def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def trace(
-    func: Any,
+    func: Module | Callable[..., Any],
     example_inputs: Tensor | None = None,
-    optimize: Any = None,
+    optimize: object = None,
     check_trace: bool = True,
-    check_inputs: Any = None,
+    check_inputs: object = None,
     check_tolerance: float = 1e-5,
     strict: bool = True,
     _force_outplace: bool = False,
-    _module_class: Any = None,
-    _compilation_unit: Any = None,
+    _module_class: object = None,
+    _compilation_unit: object = None,
     example_kwarg_inputs: dict[str, Any] | None = None,
     _store_inputs: bool = True,
-) -> Any:
+) -> Module | ScriptFunction:
     """A copy of a model that can be called, saved and loaded, after one run on an example.
 
     ``torch`` records the operations of that run. Here the copy runs as Python, so that branches
@@ -166,7 +166,7 @@ def trace(
     return made
 
 
-def trace_module(mod: Module, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> Module:
+def trace_module(mod: Module, inputs: dict[str, Any], *args: object, **kwargs: object) -> Module:
     """Trace like :func:`trace`, after a run of each method on its example.
 
     Parameters

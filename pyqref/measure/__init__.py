@@ -6,26 +6,6 @@ layer costs by itself. :mod:`pyqref.plot` draws what comes out.
 :func:`roofline` says how fast a layer can be at best.
 """
 
-from .annotate import annotate as annotate
-from .channels import channel_bound as channel_bound
-from .channels import channel_error as channel_error
-from .layers import layer_outputs as layer_outputs
-from .layers import layer_sqnr as layer_sqnr
-from .layers import plain_layers as plain_layers
-from .machine import roofline as roofline
-from .noise import add_noises as add_noises
-from .noise import sqnr as sqnr
-from .sensitivity import sensitivity as sensitivity
+from pyqref import _lazy
 
-__all__ = [
-    "add_noises",
-    "annotate",
-    "channel_bound",
-    "channel_error",
-    "layer_outputs",
-    "layer_sqnr",
-    "plain_layers",
-    "roofline",
-    "sensitivity",
-    "sqnr",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any
 
 from .. import nn
 from .._typing import Tensor
@@ -21,7 +20,7 @@ def sensitivity(
     qconfig: QConfig,
     inputs: Tensor,
     *,
-    calibration: Any = None,
+    calibration: Tensor | None = None,
     layers: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """Quantize each layer alone and compare the model's output with the float one, in dB.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from pyqref.tensor.arguments import as_integer, described
 
@@ -15,7 +14,7 @@ __all__ = ["require_members", "sizes_of"]
 MOST_ELEMENTS = 2**31
 
 
-def require_members(cls: type, method: str, mod: Any, *members: str) -> None:
+def require_members(cls: type, method: str, mod: object, *members: str) -> None:
     """Raise unless ``mod`` is a module with all of ``members``.
 
     Parameters
@@ -43,7 +42,7 @@ def require_members(cls: type, method: str, mod: Any, *members: str) -> None:
             )
 
 
-def sizes_of(name: str, **sizes: Any) -> tuple[int, ...]:
+def sizes_of(name: str, **sizes: object) -> tuple[int, ...]:
     """The positive integers that make the shape of a weight, in the order given.
 
     Raises

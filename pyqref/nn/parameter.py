@@ -41,7 +41,7 @@ class Buffer(metaclass=_BufferType):
 
     persistent: bool
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Self:
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Self:
         tensor: Any = (Tensor() if data is None else data).detach()
         tensor._is_buffer = True
         tensor.persistent = persistent

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from .._typing import Device, Dtype, Self, Shape
 from ..tensor.base import leaf
@@ -24,7 +24,9 @@ class UninitializedTensorMixin:
     #: What it becomes.
     cls_to_become: type
 
-    def materialize(self: Any, shape: Shape, device: Device = None, dtype: Any = None) -> None:
+    def materialize(
+        self: Any, shape: Shape, device: Device = None, dtype: Dtype | None = None
+    ) -> None:
         """Get a shape, and become an ordinary tensor without values of its own.
 
         Parameters
@@ -39,7 +41,7 @@ class UninitializedTensorMixin:
         self.data = empty(tuple(shape), device=device, dtype=dtype)
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> NoReturn:
         """It has none."""
         raise RuntimeError(
             "Can't access the shape of an uninitialized parameter or buffer. This error usually "
@@ -116,5 +118,5 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         made._is_buffer = True
         return made
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         Tensor.__init__(self)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .._typing import Array, Number
 from .rounding import clamp_to_int, fma32, round_half_even
@@ -57,7 +58,12 @@ def along_axis(values: object, ndim: int, axis: int) -> np.ndarray:
 
 
 def quantize_per_tensor(
-    x: Number | Array, scale: float, zero_point: int, quant_min: int, quant_max: int, storage: Any
+    x: Number | Array,
+    scale: float,
+    zero_point: int,
+    quant_min: int,
+    quant_max: int,
+    storage: DTypeLike,
 ) -> IntArray:
     r"""Integers that stand for ``x`` under one scale and zero point.
 
@@ -124,8 +130,8 @@ def dequantize_per_tensor(q: Array, scale: float, zero_point: int) -> FloatArray
 
 def quantize_per_channel(
     x: Array,
-    scales: Sequence[float],
-    zero_points: Sequence[int],
+    scales: Sequence[float] | Array,
+    zero_points: Sequence[float] | Array,
     axis: int,
     quant_min: int,
     quant_max: int,

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._typing import Array, Tensor
+from .._typing import Array, NumberOrArray
 from .affine import dequantize_per_tensor, quantize_per_tensor
 from .convolution import quantized_conv
 from .dynamic_qparams import choose_qparams_dynamic
@@ -63,7 +64,7 @@ def quantize_input(
 def dequantize_accumulator(
     accumulator: IntArray,
     input_scale: float,
-    weight_scales: float,
+    weight_scales: NumberOrArray,
     bias: Array | None,
     engine: Engine = "fbgemm",
 ) -> FloatArray:
@@ -90,7 +91,7 @@ def dequantize_accumulator(
 def linear_dynamic(
     x: Array,
     weight: IntArray,
-    weight_scales: float,
+    weight_scales: NumberOrArray,
     weight_zero_points: int,
     bias: Array | None = None,
     relu: bool = False,
@@ -142,9 +143,9 @@ def linear_dynamic(
 def conv_dynamic(
     x: Array,
     weight: IntArray,
-    weight_scales: float,
+    weight_scales: NumberOrArray,
     weight_zero_points: int,
-    bias: Tensor | None,
+    bias: ArrayLike | None,
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],

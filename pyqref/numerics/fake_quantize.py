@@ -27,7 +27,11 @@ __all__ = [
 
 
 def fake_quantize_grid(
-    shifted: FloatArray, scale: Any, zero_point: Any, quant_min: int, quant_max: int
+    shifted: FloatArray,
+    scale: Any,
+    zero_point: Any,
+    quant_min: int,
+    quant_max: int,
 ) -> tuple[FloatArray, BoolArray]:
     r"""Clamp grid positions, map them back to real numbers, and tell which were inside.
 

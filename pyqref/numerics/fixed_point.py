@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._typing import Array, Number
+from .._typing import Array, NumberOrArray
 from .rounding import clamp_to_int, round_half_away
 from .types import IntArray
 
@@ -27,7 +28,7 @@ __all__ = [
 Ties = Literal["away", "up"]
 
 
-def fixed_point_multiplier(multiplier: Number) -> tuple[IntArray, IntArray]:
+def fixed_point_multiplier(multiplier: NumberOrArray) -> tuple[IntArray, IntArray]:
     r"""A positive real multiplier as a 31-bit integer and an exponent.
 
     Equation ``eq-fixed-point-multiplier``:
@@ -154,7 +155,7 @@ def _shifted_left(x: Any, exponent: Any) -> IntArray:
     return np.clip(np.asarray(x, np.int64) << left, -(2**31), 2**31 - 1)
 
 
-def bias_half_away(bias: Sequence[float], input_scale: float, weight_scales: float) -> IntArray:
+def bias_half_away(bias: ArrayLike, input_scale: float, weight_scales: NumberOrArray) -> IntArray:
     r"""The bias in units of the accumulator, as converters for integer-only systems store it.
 
     Equation ``eq-bias-half-away``:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._typing import Array
 from .types import FloatArray
@@ -111,9 +112,9 @@ def fold_bias(
 
 
 def fold_batch_norm(
-    weight: Any,
+    weight: ArrayLike,
     bias: Any,
-    running_mean: Any,
+    running_mean: ArrayLike,
     running_var: Sequence[float] | Array,
     eps: float,
     gamma: Any = None,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
+from .._typing import Array, NumberOrArray
 from .affine import quantize_per_tensor
 from .dynamic import dequantize_accumulator
 from .types import FloatArray, IntArray
@@ -17,8 +17,8 @@ __all__ = ["leaky", "plus", "requantize_function"]
 def requantize_function(
     accumulator: IntArray,
     input_scale: float,
-    weight_scales: Any,
-    bias: Any,
+    weight_scales: NumberOrArray,
+    bias: Array | None,
     function: Callable[[FloatArray], FloatArray],
     output_scale: float,
     output_zero_point: int,

@@ -72,7 +72,7 @@ def quantized_linear(
     x: IntArray,
     x_zero_point: int,
     weight: IntArray,
-    weight_zero_points: int,
+    weight_zero_points: int | Array,
     requant: Requantization,
 ) -> IntArray:
     """Quantized linear layer: ``eq-linear-accumulator``, then ``eq-requantize``.

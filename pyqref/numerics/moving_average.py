@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from .._typing import Array
+from .._typing import Array, NumberOrArray
 from .types import FloatArray
 
 __all__ = ["average_range", "extreme_range", "moving_average"]
 
 
-def moving_average(mean: Any, current: Any, constant: float) -> FloatArray:
+def moving_average(mean: NumberOrArray, current: NumberOrArray, constant: float) -> FloatArray:
     r"""One step of an exponential moving average.
 
     Equation ``eq-moving-average``:
@@ -58,7 +56,11 @@ def extreme_range(
 
 
 def average_range(
-    min_val: Any, max_val: Any, batch_min: Any, batch_max: Any, constant: float
+    min_val: float | FloatArray,
+    max_val: float | FloatArray,
+    batch_min: NumberOrArray,
+    batch_max: NumberOrArray,
+    constant: float,
 ) -> tuple[FloatArray, FloatArray]:
     r"""The moving average of the ranges of the batches.
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._typing import Array, Number
+from .._typing import Array, Number, NumberOrArray
 from .rounding import clamp_to_int, fma32, round_half_even
 from .types import Engine, FloatArray, IntArray
 
@@ -114,7 +115,7 @@ def accumulator_scale(input_scale: float, weight_scales: Number | Sequence[float
     return np.float32(input_scale) * np.asarray(weight_scales).astype(np.float32)
 
 
-def multiplier_fbgemm(scale: Number | Array, output_scale: float) -> Any:
+def multiplier_fbgemm(scale: Number | Array, output_scale: NumberOrArray) -> Any:
     r"""Units of the output in one unit of the accumulator, by division.
 
     Equation ``eq-multiplier-fbgemm``:
@@ -130,7 +131,7 @@ def multiplier_fbgemm(scale: Number | Array, output_scale: float) -> Any:
     return scale / np.float32(output_scale)
 
 
-def multiplier_qnnpack(scale: Number, output_scale: float) -> Number:
+def multiplier_qnnpack(scale: NumberOrArray, output_scale: NumberOrArray) -> Any:
     r"""Units of the output in one unit of the accumulator, by a reciprocal.
 
     Equation ``eq-multiplier-qnnpack``:
@@ -146,7 +147,9 @@ def multiplier_qnnpack(scale: Number, output_scale: float) -> Number:
 
 
 def bias_as_integer(
-    bias: Sequence[float] | Array, input_scale: float, weight_scales: Number | Sequence[float]
+    bias: ArrayLike,
+    input_scale: float,
+    weight_scales: NumberOrArray | Sequence[float],
 ) -> IntArray:
     r"""The bias in units of the accumulator, as qnnpack stores it.
 
@@ -175,10 +178,10 @@ def bias_as_integer(
 def requantization(
     engine: Engine,
     input_scale: float,
-    weight_scales: Any,
+    weight_scales: NumberOrArray,
     output_scale: float,
     output_zero_point: int,
-    bias: Any = None,
+    bias: ArrayLike | None = None,
     quant_min: int = 0,
     quant_max: int = 255,
     relu: bool = False,

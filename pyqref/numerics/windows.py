@@ -18,6 +18,7 @@ __all__ = [
     "largest",
     "pad",
     "pad_spatial",
+    "taps_within",
 ]
 
 #: Numbers that are copied in 50 to 500 milliseconds.
@@ -105,7 +106,7 @@ class Windows(NamedTuple):
         >>> Windows.make((3,), (1,), (1,), (1,)).within((1,))
         (Windows(kernel=(1,), stride=(1,), dilation=(1,), padding=((0, 0),)), (slice(1, 2, None),))
         """
-        taps = tuple(map(_taps_within, size, self.output_size(size), *self))
+        taps = tuple(map(taps_within, size, self.output_size(size), *self))
         kernel = tuple(each.stop - each.start for each in taps)
         padding = tuple(
             (before - each.start * dilation, after - (length - each.stop) * dilation)
@@ -121,10 +122,18 @@ class Windows(NamedTuple):
         return every == {1} and not any(map(sum, self.padding))
 
 
-def _taps_within(
+def taps_within(
     length: int, count: int, kernel: int, stride: int, dilation: int, padding: tuple[int, int]
 ) -> slice:
-    """The taps along one axis that are kept, at least one."""
+    """The taps along one axis but those at its ends that ``count`` windows put beside the array.
+
+    At least one is kept, and none is left out that would make the padding negative.
+
+    Examples
+    --------
+    >>> taps_within(5, 5, 3, 1, 6, (6, 6))
+    slice(1, 2, None)
+    """
 
     def meets(tap: int) -> bool:
         places = range(tap * dilation - padding[0], length, stride)

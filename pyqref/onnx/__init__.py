@@ -45,4 +45,4 @@ def register_custom_op_symbolic(
 
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {})
+    __getattr__ = on_first_use(__name__)

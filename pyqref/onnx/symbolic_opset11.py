@@ -9,4 +9,4 @@ from .._lazy import on_first_use
 __all__: list[str] = []
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {})
+    __getattr__ = on_first_use(__name__)

@@ -26,7 +26,7 @@ __all__ = [
 
 def quantized_batch_norm(
     input: Tensor,
-    weight: Any,
+    weight: Tensor,
     bias: Tensor | None,
     mean: Tensor,
     var: Tensor,

@@ -292,7 +292,7 @@ def _like(parameter: Any, value: Any, where: str, name: str) -> Any:
     return wrap(value._array.astype(parameter._array.dtype))
 
 
-def check_at_least_zero(**settings: Any) -> None:
+def check_at_least_zero(**settings: float | Tensor) -> None:
     """Raise ``ValueError: Invalid <name>: <value>`` for a negative setting or nan."""
     names = {"lr": "learning rate", "eps": "epsilon value"}
     for name, value in settings.items():

@@ -77,7 +77,7 @@ def error_histogram(
         ax.stairs(density, edges, fill=True, alpha=0.18, color=colour)
         ax.stairs(density, edges, linewidth=1.8, color=colour, label=f"{name} (rms {spread:.3g})")
     if bound is not None:
-        box = {"color": ink(ax), "linestyle": "--", "linewidth": 1.3}
+        box: dict[str, Any] = {"color": ink(ax), "linestyle": "--", "linewidth": 1.3}
         ax.stairs([1 / (2 * bound)], [-bound, bound], baseline=0, label=f"± {bound:.3g}", **box)
     ax.axvline(0, color=ax.spines["bottom"].get_edgecolor(), linewidth=0.8)
     rows = len(series) + (bound is not None)

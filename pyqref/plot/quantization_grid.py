@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -86,7 +86,7 @@ def quantization_grid(
         shown, middle = dequantized - x, np.zeros_like(x)
     else:
         shown, middle = dequantized, x
-    dashes = {"color": ink(ax), "linestyle": "--", "linewidth": 1.1}
+    dashes: dict[str, Any] = {"color": ink(ax), "linestyle": "--", "linewidth": 1.1}
     ax.plot(x, middle + half, **dashes, label="± half a step")
     ax.plot(x, middle - half, **dashes)
     ax.plot(x, shown, color=series_colour(0), linewidth=1.8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .style import given_or_new, ink, series_colour
 
@@ -62,7 +62,7 @@ def sensitivity(
     if together is not None:
         ax.axvline(together, color=series_colour(1), linewidth=1.8, label="all layers quantized")
     if predicted is not None:
-        dashes = {"color": ink(ax), "linestyle": "--", "linewidth": 1.3}
+        dashes: dict[str, Any] = {"color": ink(ax), "linestyle": "--", "linewidth": 1.3}
         ax.axvline(predicted, label="sum of the noises of all layers", **dashes)
     ax.set_yticks(range(len(layers)), layers)
     ax.invert_yaxis()

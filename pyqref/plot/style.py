@@ -124,9 +124,9 @@ def flat(values: Tensor, argument: str) -> np.ndarray[Any, np.dtype[np.float64]]
     return vector
 
 
-def ink(ax: Axes) -> Any:
+def ink(ax: Axes) -> str:
     """The colour of what is not data: bounds, references."""
-    return ax.xaxis.label.get_color()
+    return str(ax.xaxis.label.get_color())
 
 
 def series_colour(index: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._typing import Ledger
 from .style import given_or_new, ink, series_colour
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ KINDS = (
 """Causes that share a colour."""
 
 
-def waterfall(ledger: Any, *, layers: int = 12, ax: Axes | None = None) -> Axes:
+def waterfall(ledger: Ledger, *, layers: int = 12, ax: Axes | None = None) -> Axes:
     """Draw how the error grows from one layer to the next, a colour for each kind of cause.
 
     Every bar starts where the one above it ends; the last ends at the quantized model. Thin bars go

@@ -131,7 +131,7 @@ class FunctionEventAvg(_Times):
     cpu_time_total: float = 0.0
     self_cpu_time_total: float = 0.0
 
-    def add(self, other: Any) -> FunctionEventAvg:
+    def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
         """Count another event, or sum, in."""
         self.count += other.count
         self.cpu_time_total += other.cpu_time_total

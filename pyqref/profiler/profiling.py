@@ -95,7 +95,7 @@ class profile:
         with_stack: bool = False,
         with_flops: bool = False,
         with_modules: bool = False,
-        **options: Any,
+        **options: object,
     ) -> None:
         asked = set(activities) if activities is not None else {ProfilerActivity.CPU}
         absent = {f"activity {each.name}": True for each in asked - supported_activities()}

@@ -82,7 +82,7 @@ class Logger(Module):
         self.stats: dict[str, Any] = {}
         self.dtype = None
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Tensor | None:
         """The input; a subclass remembers something of it."""
         return x
 
@@ -116,13 +116,13 @@ class ShadowLogger(Logger):
         self.stats["float"] = []
         self.stats["quantized"] = []
 
-    def forward(self, x: Tensor, y: Tensor | None = None) -> Any:
+    def forward(self, x: Tensor, y: Tensor | None = None) -> None:
         """Record a quantized and a float output, of tuples the first element; return nothing."""
         if y is None:
-            return None
+            return
         self.stats["quantized"].append(_detached(_first(x)))
         self.stats["float"].append(_detached(_first(y)))
-        return None
+        return
 
 
 def _first(value: Any) -> Any:
@@ -165,27 +165,27 @@ class Shadow(Module):
             self.logger(output, call(self.shadow_module, tuple(map(_dequantized, x))))
         return output
 
-    def add(self, x: Any, y: Any) -> Any:
+    def add(self, x: Tensor, y: Tensor) -> Tensor:
         """Shadow ``add`` of a ``QFunctional``, like :meth:`forward`."""
         return self._log(lambda module, inputs: module.add(*inputs), (x, y))
 
-    def add_scalar(self, x: Tensor, y: float) -> Any:
+    def add_scalar(self, x: Tensor, y: float) -> Tensor:
         """Shadow ``add_scalar``, like :meth:`forward`."""
         return self._log(lambda module, inputs: module.add_scalar(*inputs), (x, y))
 
-    def mul(self, x: Tensor, y: Tensor) -> Any:
+    def mul(self, x: Tensor, y: Tensor) -> Tensor:
         """Shadow ``mul``, like :meth:`forward`."""
         return self._log(lambda module, inputs: module.mul(*inputs), (x, y))
 
-    def mul_scalar(self, x: Tensor, y: float) -> Any:
+    def mul_scalar(self, x: Tensor, y: float) -> Tensor:
         """Shadow ``mul_scalar``, like :meth:`forward`."""
         return self._log(lambda module, inputs: module.mul_scalar(*inputs), (x, y))
 
-    def cat(self, x: Tensor, dim: int = 0) -> Any:
+    def cat(self, x: Tensor, dim: int = 0) -> Tensor:
         """Shadow ``cat``, like :meth:`forward`."""
         return self._log(lambda module, inputs: module.cat(list(inputs), dim), tuple(x))
 
-    def add_relu(self, x: Tensor, y: Tensor) -> Any:
+    def add_relu(self, x: Tensor, y: Tensor) -> Tensor:
         """Shadow ``add_relu``, like :meth:`forward`."""
         return self._log(lambda module, inputs: module.add_relu(*inputs), (x, y))
 

@@ -8,6 +8,8 @@ from typing import Any
 from pyqref.nn.modules import Module
 from pyqref.tensor.arguments import as_integer, described
 
+from .._typing import Value
+
 __all__ = ["as_class", "as_config", "as_index", "as_list", "as_operation", "as_pattern", "as_text"]
 
 
@@ -37,7 +39,7 @@ def as_index(value: object, name: str) -> int:
     return as_integer(value, name, least=0)
 
 
-def as_class(value: object, name: str) -> Any:
+def as_class(value: object, name: str) -> type:
     """``value``, which must be a class.
 
     Raises
@@ -50,7 +52,7 @@ def as_class(value: object, name: str) -> Any:
     return value
 
 
-def as_operation(value: object, name: str) -> Any:
+def as_operation(value: object, name: str) -> type | Callable[..., Any] | str:
     """``value``, which must be a module class, a function, or the name of a tensor's method.
 
     Raises
@@ -77,7 +79,7 @@ give its class, ReLU
     return value
 
 
-def as_pattern(value: object, name: str) -> Any:
+def as_pattern(value: object, name: str) -> object:
     """``value``, which must be an operation or a tuple of patterns.
 
     Raises
@@ -110,7 +112,7 @@ def as_list(value: object, name: str, of: Callable[[Any, str], Any]) -> list[Any
     return [of(each, f"{name}[{i}]") for i, each in enumerate(value)]
 
 
-def as_config(value: object, name: str, kind: type) -> Any:
+def as_config(value: object, name: str, kind: type[Value]) -> Value | Mapping[str, Any] | None:
     """``value``, which must be a ``kind``, a dictionary of its items, or None.
 
     Raises

@@ -138,7 +138,7 @@ def fuse_linear_bn(is_qat: bool, linear: Module, bn: Module | None = None) -> Mo
     return nni.LinearBn1d(linear, bn)
 
 
-def fuse_convtranspose_bn(is_qat: Any, convt: Any, bn: Any = None) -> Module:
+def fuse_convtranspose_bn(is_qat: Any, convt: Module, bn: Module | None = None) -> Module:
     """Fuse a transposed convolution and the batch norm behind it, for inference only.
 
     Parameters

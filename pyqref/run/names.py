@@ -20,7 +20,7 @@ _TOP = TorchModule("torch")
 
 
 @cache
-def find(name: str) -> Any:
+def find(name: str) -> object:
     """The object that ``torch.x.y`` is under the alias, or ``ABSENT``."""
     if name.startswith("torch.ops.") and not name.startswith("torch.ops.quantized"):
         # A program may have registered the operation; the table knows which are none of its own.

@@ -55,7 +55,10 @@ def pack(arrays: dict[str, Array], metadata: dict[str, str]) -> bytes:
 
 
 def pack_into(path: str, arrays: dict[str, Array], metadata: dict[str, str]) -> None:
-    """Write what :func:`pack` returns to a file, without a copy of it in memory."""
+    """Write what :func:`pack` returns to a file.
+
+    The package safetensors makes no copy in memory since its release 0.8.
+    """
     import safetensors.numpy
 
     safetensors.numpy.save_file(_contiguous(arrays), path, metadata)
@@ -156,7 +159,7 @@ def _check(data: BinaryIO, size: int, file: str) -> tuple[dict[str, Any], dict[s
     return {name: header[name] for _, _, name in ranges}, metadata
 
 
-def parse_json(text: bytes, what: str) -> Any:
+def parse_json(text: bytes, what: str) -> object:
     """JSON without duplicate keys, without nan and infinity; ``what`` names it in errors."""
     values = sum(text.count(mark) for mark in (b",", b"[", b"{"))
     if values > _MAX_VALUES:

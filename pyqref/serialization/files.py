@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from .._typing import Tensor
+from .._typing import FileLike, Tensor
 from ..devices import device, require_cpu
 from .atomic import write_atomically
 from .container import pack, pack_into, parse_json, unpack
@@ -25,7 +25,7 @@ _FORMAT = "pyqref"
 _VERSION = "1"
 
 
-def save(obj: Mapping[str, Any] | Tensor, f: Any) -> None:
+def save(obj: Mapping[str, Any] | Tensor, f: FileLike) -> None:
     """Write a state dict, or other nested values, to a safetensors file.
 
     The tensors lie in the file under their keys. How they hang together, and the scales
@@ -71,13 +71,13 @@ def save(obj: Mapping[str, Any] | Tensor, f: Any) -> None:
 
 
 def load(
-    f: Any,
+    f: FileLike,
     map_location: Any = None,
-    pickle_module: Any = None,
+    pickle_module: object = None,
     *,
     weights_only: bool | None = None,
     mmap: bool | None = None,
-    **pickle_load_args: Any,
+    **pickle_load_args: object,
 ) -> Any:
     r"""Read what :func:`save` wrote, a safetensors file, or a file of torch.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 __all__ = ["SPECIAL_REALS", "real_from_json", "real_to_json"]
 
@@ -11,7 +10,7 @@ __all__ = ["SPECIAL_REALS", "real_from_json", "real_to_json"]
 SPECIAL_REALS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
-def real_to_json(value: float) -> Any:
+def real_to_json(value: float) -> float | list[str]:
     """A finite number stands for itself, another one is ``["float", "nan"]`` or the like."""
     return value if math.isfinite(value) else ["float", str(value)]
 

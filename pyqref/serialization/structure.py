@@ -52,7 +52,7 @@ class Flattener:
         self.arrays: dict[str, Array] = {}
         self._names: dict[Any, str] = {}
 
-    def flatten(self, value: object, path: tuple[Any, ...] = ()) -> Any:
+    def flatten(self, value: object, path: tuple[Any, ...] = ()) -> object:
         """The JSON form of ``value``, which stands at ``path``."""
         if value is None or type(value) in (bool, str):
             return value

@@ -7,7 +7,6 @@ are scaled channel by channel, and the gradient of a scale is a sum over its cha
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ def _channels(shape: tuple[int, ...], of: tuple[int, ...]) -> tuple[int, int, in
     return math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
 
 
-def scaled(a: Array, b: Any, divides: bool = False) -> Any:
+def scaled(a: Array, b: Array, divides: bool = False) -> Array:
     """``a * b`` or ``a / b``, by threads where ``b`` has a number for each channel of many."""
     if a.size >= _MANY and (channels := _channels(a.shape, b.shape)) is not None:
         scaled = _kernels.scale_channels(a.reshape(channels), b.reshape(-1), None, divides)
@@ -41,7 +40,7 @@ def scaled(a: Array, b: Any, divides: bool = False) -> Any:
     return a / b if divides else a * b
 
 
-def quotient(a: Any, b: Any) -> Any:
+def quotient(a: Array, b: Array) -> Array:
     """``a / b``, as :func:`scaled` gives it.
 
     Examples

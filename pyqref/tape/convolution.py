@@ -52,12 +52,16 @@ def channels_second(matrix: Array, batch: int, size: tuple[int, ...]) -> Array:
     )
 
 
-@functools.lru_cache
+@functools.lru_cache(maxsize=1024)
 def _windows_that_meet(
     size: tuple[int, ...], *geometry: tuple[int, ...]
-) -> tuple[Windows, tuple[slice, ...]]:
-    """The windows of a layer on images of this size, and which of their taps meet these."""
-    return Windows.make(*geometry).within(size)
+) -> tuple[Windows, tuple[slice, ...], tuple[int, ...], bool]:
+    """The windows of a layer on images of this size, and which of their taps meet these.
+
+    Then how many windows there are along each axis, and whether they are pixels.
+    """
+    windows, taps = Windows.make(*geometry).within(size)
+    return windows, taps, windows.output_size(size), windows.are_pixels()
 
 
 class Convolution(Operation):
@@ -96,12 +100,13 @@ class Convolution(Operation):
         groups: int,
     ) -> Array:
         geometry = weight.shape[2:], stride, padding, dilation
-        self.windows, self.taps = _windows_that_meet(x.shape[2:], *geometry)
+        found = _windows_that_meet(x.shape[2:], *geometry)
+        self.windows, self.taps, self.count, self.are_pixels = found
         self.groups, self.size, self.weight_shape = groups, x.shape[2:], weight.shape
         depthwise = weight.shape[0] == weight.shape[1] * groups == groups
         # Pixels alone are one matrix already, which the BLAS multiplies as it lies.
         self.is_single = x.dtype == weight.dtype == _FLOAT32 and not (
-            self.windows.are_pixels() and groups == 1
+            self.are_pixels and groups == 1
         )
         if x.dtype.kind == "f" and depthwise and not (self.is_single and len(self.size) == 3):
             return self._depthwise(x, weight, bias)
@@ -141,7 +146,7 @@ class Convolution(Operation):
 
     def _of_columns(self, x: Array, weight: Array, bias: Array | None) -> Array:
         """The product with one column for each window."""
-        matrix, size = self._matrix(weight), self.windows.output_size(self.size)
+        matrix, size = self._matrix(weight), self.count
         y: Array = empty((len(x), len(weight), *size), np.result_type(x, weight))
 
         def fill(images: slice, multiply: Any) -> None:
@@ -204,8 +209,10 @@ class Convolution(Operation):
 
     def _columns(self, x: Array) -> Array:
         depth = x.shape[1] // self.groups * math.prod(self.windows.kernel)
-        places = len(x) * math.prod(self.windows.output_size(self.size))
-        return self._stacked(unfold(x, self.windows).reshape(self.groups, depth, places))
+        places = len(x) * math.prod(self.count)
+        # An image of pixels is its own columns.
+        columns = x if self.are_pixels and len(x) == 1 else unfold(x, self.windows)
+        return self._stacked(columns.reshape(self.groups, depth, places))
 
     def _depthwise(self, x: Array, weight: Array, bias: Array | None) -> Array:
         """One filter for each channel."""

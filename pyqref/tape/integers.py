@@ -8,7 +8,6 @@ itself.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,12 @@ def _largest(values: Array | None) -> int:
 
 
 def in_integers(
-    layer: Callable[..., Array], x: Array, weight: Array, bias: Array | None, terms: int, *args: Any
+    layer: Callable[..., Array],
+    x: Array,
+    weight: Array,
+    bias: Array | None,
+    terms: int,
+    *args: object,
 ) -> Array:
     """A layer of integers, modulo 2 to the power of the bits of their type.
 

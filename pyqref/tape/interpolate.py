@@ -29,20 +29,24 @@ def source_scale(length: int, count: int, align_corners: bool, factor: float | N
     return 1 / factor if factor else length / count
 
 
-def nearest_taps(length: int, count: int, scale: Any, offset: float) -> tuple[Array, None]:
+def nearest_taps(
+    length: int, count: int, scale: np.floating[Any], offset: float
+) -> tuple[Array, None]:
     """The element at ``floor((i + offset) * scale)``."""
     index = np.arange(count, dtype=scale.dtype)
     source = np.floor((index + offset) * scale).astype(np.int64)
     return np.minimum(source, length - 1)[:, None], None
 
 
-def source_positions(count: int, scale: Any, align_corners: bool) -> Array:
+def source_positions(count: int, scale: np.floating[Any], align_corners: bool) -> Array:
     """Where each result lies in the input; pixels are squares, or points if corners align."""
     index = np.arange(count, dtype=scale.dtype)
     return index * scale if align_corners else (index + 0.5) * scale - 0.5
 
 
-def linear_taps(length: int, count: int, scale: Any, align_corners: bool) -> tuple[Array, Array]:
+def linear_taps(
+    length: int, count: int, scale: np.floating[Any], align_corners: bool
+) -> tuple[Array, Array]:
     """The two nearest elements, weighted by nearness."""
     source = np.maximum(source_positions(count, scale, align_corners), 0)
     first = np.minimum(source.astype(np.int64), length - 1)
@@ -51,7 +55,9 @@ def linear_taps(length: int, count: int, scale: Any, align_corners: bool) -> tup
     return np.stack([first, second], 1), np.stack([1 - away, away], 1)
 
 
-def cubic_taps(length: int, count: int, scale: Any, align_corners: bool) -> tuple[Array, Array]:
+def cubic_taps(
+    length: int, count: int, scale: np.floating[Any], align_corners: bool
+) -> tuple[Array, Array]:
     """The four nearest elements, weighted by the cubic kernel; the border is repeated."""
     source = source_positions(count, scale, align_corners)
     first = np.floor(source)

@@ -7,9 +7,9 @@ storage share it, as the views of a ``torch`` storage do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .operation import Array
 
@@ -132,7 +132,7 @@ def _steps(array: Array) -> list[tuple[int, int]]:
 
 
 def add_where(
-    flat: Array, start: int, shape: Sequence[int], strides: Sequence[int], values: Any
+    flat: Array, start: int, shape: Sequence[int], strides: Sequence[int], values: Array | int
 ) -> None:
     """Add to the places in ``flat`` memory that an array of this layout has its elements at.
 
@@ -156,7 +156,9 @@ def add_where(
     np.add.at(flat, np.broadcast_to(where, tuple(shape)), np.broadcast_to(values, tuple(shape)))
 
 
-def same_layout(shape: Sequence[int], strides: Sequence[int], dtype: Any) -> tuple[Array, Array]:
+def same_layout(
+    shape: Sequence[int], strides: Sequence[int], dtype: DTypeLike
+) -> tuple[Array, Array]:
     """Zeros with these very strides (in bytes), and the flat memory that they lie in."""
     width = np.dtype(dtype).itemsize
     flat = np.zeros(-(-extent(shape, strides, width) // width), dtype=dtype)

@@ -64,7 +64,8 @@ class BatchNorm(Operation):
             scale = inv_std if weight is None else inv_std * weight
             shift = -center * scale if bias is None else bias - center * scale
             y = _kernels.scale_channels(_channels(x), scale, shift)
-        self.save(x, center.copy(), inv_std, scale)
+        if any(self.needs):
+            self.save(x, center.copy(), inv_std, scale)
         return y.reshape(x.shape).astype(x.dtype, copy=False)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:

@@ -150,7 +150,7 @@ class Operation:
         """
         raise RuntimeError(f"the derivative of {self.name()} is not defined")
 
-    def save(self, *values: Any) -> None:
+    def save(self, *values: object) -> None:
         """Keep what ``backward`` needs; later changes in place are detected."""
         self.saved = values
 

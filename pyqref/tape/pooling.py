@@ -63,7 +63,7 @@ def _padded(x: Array, windows: Windows, value: Any) -> Array:
     return _kernels.pad(x, windows.padding, value) if any(map(any, windows.padding)) else x
 
 
-def lowest(dtype: Any) -> float:
+def lowest(dtype: np.dtype[Any]) -> float:
     """The value that loses against every other in a search for the largest."""
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from pyqref import _kernels
 
@@ -98,7 +99,7 @@ class OrderedSum:
     array([2.])
     """
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: DTypeLike) -> None:
         self.total = np.zeros(shape, dtype)
         self._lock, self._next = threading.Lock(), 0
         self._waiting: dict[int, tuple[int, Array]] = {}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 from numpy import ndarray
+from numpy.typing import DTypeLike
 
 from pyqref import _kernels
 from pyqref._kernels.layout import copied, lies_in_result_order, reshaped
@@ -301,7 +303,7 @@ class Stack(Operation):
 class Triangle(Operation):
     """The lower (``tril``) or upper (``triu``) triangle of the last two axes."""
 
-    def forward(self, x: Array, function: Any, diagonal: int) -> Array:
+    def forward(self, x: Array, function: Callable[..., Array], diagonal: int) -> Array:
         self.function, self.diagonal = function, diagonal
         return np.asarray(function(x, diagonal), order="C")
 
@@ -315,7 +317,7 @@ class Cast(Operation):
     compute = staticmethod(ndarray.astype)
     label = "ToCopyBackward0"
 
-    def forward(self, x: Array, dtype: Any) -> Array:
+    def forward(self, x: Array, dtype: DTypeLike) -> Array:
         self.dtype = x.dtype
         return x.astype(dtype)
 
@@ -327,10 +329,10 @@ class Clone(Operation):
     """A copy; ``order`` is NumPy's ``"K"`` (as it lies) or ``"C"`` (contiguous)."""
 
     @staticmethod
-    def compute(x: Array, order: Any = "K") -> Array:
+    def compute(x: Array, order: Literal["C", "F", "A", "K"] = "K") -> Array:
         return copied(x, order)
 
-    def forward(self, x: Array, order: Any = "K") -> Array:
+    def forward(self, x: Array, order: Literal["C", "F", "A", "K"] = "K") -> Array:
         return self.compute(x, order)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:

@@ -182,7 +182,7 @@ def with_own_dtypes(arrays: list[Any]) -> list[Any]:
     return arrays
 
 
-def tensors_of(name: str, tensors: Any) -> list[Any]:
+def tensors_of(name: str, tensors: object) -> list[Any]:
     """The tensors of a sequence of them, which the function ``name`` takes.
 
     Examples

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -82,7 +82,7 @@ def sub(input: Tensor, other: TensorOrNumber, *, alpha: float = 1) -> Tensor:
     return combine(elementwise.Sub, input, other)
 
 
-def rsub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
     """``other - alpha * input``.
 
     Examples
@@ -305,7 +305,7 @@ def clamp(
     return apply(bounds.Clamp, input, low, high)
 
 
-def clamp_min(input: Any, min: Any) -> Tensor:
+def clamp_min(input: Tensor, min: TensorOrNumber) -> Tensor:
     """``max(input, min)``.
 
     Examples
@@ -317,7 +317,7 @@ def clamp_min(input: Any, min: Any) -> Tensor:
     return clamp(input, min)
 
 
-def clamp_max(input: Any, max: Any) -> Tensor:
+def clamp_max(input: Tensor, max: TensorOrNumber) -> Tensor:
     """``min(input, max)``.
 
     Examples
@@ -329,9 +329,13 @@ def clamp_max(input: Any, max: Any) -> Tensor:
     return clamp(input, None, max)
 
 
+@overload
+def where(condition: Tensor) -> tuple[Tensor, ...]: ...
+@overload
+def where(condition: Tensor, input: TensorOrNumber, other: TensorOrNumber) -> Tensor: ...
 def where(
-    condition: Tensor, input: Tensor | None = None, other: TensorOrNumber | None = None
-) -> Any:
+    condition: Tensor, input: TensorOrNumber | None = None, other: TensorOrNumber | None = None
+) -> Tensor | tuple[Tensor, ...]:
     """``input`` where ``condition`` holds, else ``other``.
 
     With ``condition`` alone: the indices at which it holds, one tensor an axis.

@@ -142,7 +142,7 @@ def tile(input: Tensor, *dims: Ints) -> Tensor:
     return repeat(input, (1,) * (input.ndim - len(times)) + times)
 
 
-def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: Tensor | int, dim: int | None = None) -> Tensor:
     """Each slice along ``dim`` repeated in its place.
 
     Examples

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._typing import TensorBase
+from .._typing import Derivation, TensorBase
 
 __all__ = ["answer_why", "set_answer_to_why"]
 
@@ -23,7 +23,7 @@ def _nothing_recorded(tensor: Any, index: tuple[Any, ...]) -> Any:
 _answer: Callable[[Any, tuple[Any, ...]], Any] = _nothing_recorded
 
 
-def answer_why(tensor: TensorBase, index: tuple[Any, ...]) -> Any:
+def answer_why(tensor: TensorBase, index: tuple[Any, ...]) -> Derivation:
     """Where an element of a tensor comes from."""
     return _answer(tensor, index)
 

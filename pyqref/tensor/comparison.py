@@ -200,7 +200,7 @@ def ge(input: Tensor, other: TensorOrNumber) -> Tensor:
     return _compare(np.greater_equal, input, other)
 
 
-def equal(input: Any, other: Any) -> bool:
+def equal(input: Tensor, other: Tensor) -> bool:
     """Return True if shapes, types and all elements are equal (and the quantizers, if quantized).
 
     Examples
@@ -231,7 +231,11 @@ def _all_equal(input: Any, other: Any) -> bool:
 
 @explains_errors
 def isclose(
-    input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    input: Tensor,
+    other: Tensor,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
 ) -> Tensor:
     """Whether ``|input - other| <= atol + rtol * |other|``.
 
@@ -253,7 +257,7 @@ def isclose(
 @explains_errors
 def allclose(
     input: Tensor,
-    other: TensorOrNumber,
+    other: Tensor,
     rtol: float = 1e-05,
     atol: float = 1e-08,
     equal_nan: bool = False,

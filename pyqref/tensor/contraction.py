@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .._typing import Tensor
@@ -14,7 +15,7 @@ from .wrong_arguments import explain_errors
 __all__ = ["einsum", "tensordot"]
 
 
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Sequence[int]] = 2) -> Tensor:
     """Sum of products over pairs of axes: the last ``dims`` of ``a``, or two lists of axes.
 
     Examples

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .. import dtypes
-from .._typing import Array, Dtype, Ints, MemoryFormat, Tensor
+from .._typing import Array, Device, Dtype, Ints, MemoryFormat, Tensor
 from ..devices import device as device_
 from ..devices import refuse_move, require_cpu
 from ..dtypes import dtype as dtype_
@@ -26,7 +27,7 @@ from .wrong_arguments import explains_errors
 __all__ = ["from_dlpack"]
 
 
-def to(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+def to(input: Tensor, *args: Dtype | Device | Tensor | bool, **kwargs: Any) -> Tensor:
     """The tensor in another dtype (or on a device, or like another tensor).
 
     ``to(dtype)``, ``to(device)``, ``to(device, dtype)``, ``to(other)``; options ``dtype``,
@@ -70,7 +71,15 @@ def _check_cast(input: Any, wanted: dtype_) -> None:
         )
 
 
-def type_(input: Tensor, dtype: Dtype | None = None) -> Any:
+@overload
+def type_(input: Tensor, dtype: None = None) -> str: ...
+
+
+@overload
+def type_(input: Tensor, dtype: Dtype) -> Tensor: ...
+
+
+def type_(input: Tensor, dtype: Dtype | None = None) -> str | Tensor:
     """The name of the type, such as ``'pyqref.FloatTensor'``; with ``dtype``, :func:`to`.
 
     A ``dtype`` may also be such a name, which may begin with ``torch`` as in a script for it, or
@@ -132,17 +141,17 @@ def long(input: Tensor) -> Tensor:
     return to(input, dtypes.int64)
 
 
-def short(input: Tensor) -> Any:
+def short(input: Tensor) -> Tensor:
     """``to(int16)``."""
     return to(input, dtypes.int16)
 
 
-def char(input: Tensor) -> Any:
+def char(input: Tensor) -> Tensor:
     """``to(int8)``."""
     return to(input, dtypes.int8)
 
 
-def byte(input: Tensor) -> Any:
+def byte(input: Tensor) -> Tensor:
     """``to(uint8)``."""
     return to(input, dtypes.uint8)
 
@@ -152,19 +161,19 @@ def bool_(input: Tensor) -> Tensor:
     return to(input, dtypes.bool_)
 
 
-def cuda(input: Any, device: Any = None, non_blocking: bool = False) -> Any:
+def cuda(input: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
     """Refused: there is no other device than the CPU."""
     given = f"cuda:{device}" if isinstance(device, int) else device or "cuda"
     refuse_move("Tensor.cuda()", given)
     return input
 
 
-def cpu(input: Tensor) -> Any:
+def cpu(input: Tensor) -> Tensor:
     """The tensor itself: every tensor is on the CPU."""
     return input
 
 
-def type_as(input: Any, other: Any) -> Any:
+def type_as(input: Tensor, other: Tensor) -> Tensor:
     """``to(other.dtype)``."""
     require_tensor("type_as", "other", other)
     return to(input, other.dtype)
@@ -216,7 +225,7 @@ def numpy(input: Tensor, *, force: bool = False) -> Array:
     return input._array.view()
 
 
-def as_array(input: Tensor, dtype: Any = None, copy: bool | None = None) -> Array:
+def as_array(input: Tensor, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
     """Return the result of ``numpy.asarray(tensor)``."""
     array = numpy(input)
     if dtype is not None and array.dtype != dtype:
@@ -224,14 +233,14 @@ def as_array(input: Tensor, dtype: Any = None, copy: bool | None = None) -> Arra
     return array.copy() if copy else array
 
 
-def dlpack(input: Tensor, **options: Any) -> Any:
+def dlpack(input: Tensor, **options: Any) -> object:
     """The capsule through which other libraries share the memory."""
     if input.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     return numpy(input).__dlpack__(**options)
 
 
-def dlpack_device(input: Tensor) -> Any:
+def dlpack_device(input: Tensor) -> tuple[int, int]:
     """Kind and number of the device, in DLPack's numbering."""
     return numpy(input).__dlpack_device__()
 
@@ -273,7 +282,7 @@ def copy_(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
 
 @explains_errors
-def fill_(input: Any, value: Any) -> Tensor:
+def fill_(input: Tensor, value: Any) -> Tensor:
     """Write one number everywhere."""
     if not isinstance(value, TensorBase):
         return copy_(input, wrap(np.asarray(fitting(value, input._array.dtype))))
@@ -322,12 +331,12 @@ def resize_(input: Tensor, *sizes: Ints, memory_format: MemoryFormat | None = No
 
 
 @explains_errors
-def resize_as_(input: Any, other: Any) -> Any:
+def resize_as_(input: Tensor, other: Tensor) -> Tensor:
     """``input.resize_(other.shape)``."""
     return resize_(input, *other.shape)
 
 
-def set_(input: Tensor, source: Any) -> Any:
+def set_(input: Tensor, source: Tensor) -> Tensor:
     """Make ``input`` share the memory, shape and strides of ``source``."""
     require_tensor("set_", "source", source)
     if source.dtype is not input.dtype:

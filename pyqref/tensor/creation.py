@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from .._insides.numpy_errors import quiet
-from .._typing import Array, Device, Ints, Layout, Tensor
+from .._typing import (
+    Array,
+    CreationOptions,
+    Device,
+    FilledOptions,
+    Ints,
+    Layout,
+    Tensor,
+    Unpack,
+)
 from ..devices import require_cpu
 from ..dtypes import dtype as dtype_
 from .arguments import as_flag, described
@@ -276,7 +285,7 @@ def _checked_shape(shape: tuple[int, ...], wanted: Any) -> tuple[int, ...]:
     return shape
 
 
-def _filled(maker: Any, size: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def _filled(maker: Any, size: tuple[Any, ...], options: Any) -> Any:
     if "size" in options:
         size = (options.pop("size"),)
     wanted = numpy_type(options.pop("dtype", None))
@@ -299,7 +308,7 @@ def _filled(maker: Any, size: tuple[Any, ...], options: dict[str, Any]) -> Any:
     return result
 
 
-def zeros(*size: Ints, **options: Any) -> Tensor:
+def zeros(*sizes: Ints, **options: Unpack[FilledOptions]) -> Tensor:
     """A tensor of zeros; options ``dtype``, ``device``, ``requires_grad``.
 
     Examples
@@ -308,10 +317,10 @@ def zeros(*size: Ints, **options: Any) -> Tensor:
     >>> pyqref.zeros(2, 2).tolist()
     [[0.0, 0.0], [0.0, 0.0]]
     """
-    return _filled(np.zeros, size, options)
+    return _filled(np.zeros, sizes, options)
 
 
-def ones(*size: Ints, **options: Any) -> Tensor:
+def ones(*sizes: Ints, **options: Unpack[FilledOptions]) -> Tensor:
     """A tensor of ones; options ``dtype``, ``device``, ``requires_grad``.
 
     Examples
@@ -320,10 +329,10 @@ def ones(*size: Ints, **options: Any) -> Tensor:
     >>> pyqref.ones(2, dtype=pyqref.int64).tolist()
     [1, 1]
     """
-    return _filled(np.ones, size, options)
+    return _filled(np.ones, sizes, options)
 
 
-def empty(*size: Ints, **options: Any) -> Tensor:
+def empty(*sizes: Ints, **options: Unpack[FilledOptions]) -> Tensor:
     """A tensor of zeros (``torch`` leaves the memory as it is); options as :func:`zeros`.
 
     Examples
@@ -332,12 +341,16 @@ def empty(*size: Ints, **options: Any) -> Tensor:
     >>> pyqref.empty(2, 3).shape, pyqref.empty(2, dtype=pyqref.int8).dtype
     (pyqref.Size([2, 3]), pyqref.int8)
     """
-    return _filled(np.zeros, size, options)
+    return _filled(np.zeros, sizes, options)
 
 
 @explains_errors
 def empty_strided(
-    size: Sequence[int], stride: Sequence[int], *, dtype: dtype_ | None = None, **options: Any
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: dtype_ | None = None,
+    **options: Any,
 ) -> Tensor:
     """A tensor with the given strides (in elements).
 
@@ -352,7 +365,7 @@ def empty_strided(
     return zeros(needed, dtype=dtype, **options).as_strided(size, stride)
 
 
-def eye(n: int, m: int | None = None, **options: Any) -> Tensor:
+def eye(n: int, m: int | None = None, **options: Unpack[CreationOptions]) -> Tensor:
     """Ones on the diagonal, zeros elsewhere; shape ``(n, m)``.
 
     Examples

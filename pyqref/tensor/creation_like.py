@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array, Ints, Tensor
+from .._typing import Array, CreationOptions, Ints, Tensor, Unpack
 from ..dtypes import dtype as dtype_
 from ..dtypes import preserve_format
 from .base import wrap
@@ -31,7 +31,7 @@ __all__ = [
 _OF_SHAPE: dict[Any, Any] = {np.zeros_like: np.zeros, np.ones_like: np.ones}
 
 
-def _like(input: Any, maker: Any, options: dict[str, Any], *args: Any) -> Any:
+def _like(input: Any, maker: Any, options: Any, *args: Any) -> Any:
     if not options and not input.is_quantized and input._array.flags.c_contiguous:
         of_shape = _OF_SHAPE.get(maker)
         if of_shape is not None:
@@ -56,7 +56,7 @@ def _like(input: Any, maker: Any, options: dict[str, Any], *args: Any) -> Any:
     return result
 
 
-def zeros_like(input: Tensor, **options: Any) -> Tensor:
+def zeros_like(input: Tensor, **options: Unpack[CreationOptions]) -> Tensor:
     """Zeros in the shape, type and memory order of ``input``.
 
     Examples
@@ -68,7 +68,7 @@ def zeros_like(input: Tensor, **options: Any) -> Tensor:
     return _like(input, np.zeros_like, options)
 
 
-def ones_like(input: Tensor, **options: Any) -> Tensor:
+def ones_like(input: Tensor, **options: Unpack[CreationOptions]) -> Tensor:
     """Ones in the shape, type and memory order of ``input``.
 
     Examples
@@ -80,7 +80,7 @@ def ones_like(input: Tensor, **options: Any) -> Tensor:
     return _like(input, np.ones_like, options)
 
 
-def empty_like(input: Any, **options: Any) -> Tensor:
+def empty_like(input: Any, **options: Unpack[CreationOptions]) -> Tensor:
     """Return zeros like :func:`zeros_like`; a quantized tensor keeps its quantizer.
 
     Examples
@@ -94,7 +94,7 @@ def empty_like(input: Any, **options: Any) -> Tensor:
     return _like(input, np.zeros_like, options)
 
 
-def full_like(input: Tensor, fill_value: float, **options: Any) -> Tensor:
+def full_like(input: Tensor, fill_value: float, **options: Unpack[CreationOptions]) -> Tensor:
     """One number in the shape, type and memory order of ``input``.
 
     Examples
@@ -119,27 +119,29 @@ def new_tensor(
     return tensor(data, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
-def new_zeros(input: Tensor, *size: Ints, **options: Any) -> Tensor:
+def new_zeros(input: Tensor, *size: Ints, **options: Unpack[CreationOptions]) -> Tensor:
     """:func:`zeros` in the type of ``input``."""
     return zeros(*size, **{"dtype": input.dtype, **_given(options)})
 
 
-def new_ones(input: Tensor, *size: Ints, **options: Any) -> Tensor:
+def new_ones(input: Tensor, *size: Ints, **options: Unpack[CreationOptions]) -> Tensor:
     """:func:`ones` in the type of ``input``."""
     return ones(*size, **{"dtype": input.dtype, **_given(options)})
 
 
-def new_empty(input: Tensor, *size: Ints, **options: Any) -> Tensor:
+def new_empty(input: Tensor, *size: Ints, **options: Unpack[CreationOptions]) -> Tensor:
     """:func:`empty` in the type of ``input``."""
     return empty(*size, **{"dtype": input.dtype, **_given(options)})
 
 
-def new_full(input: Tensor, size: Ints, fill_value: float, **options: Any) -> Tensor:
+def new_full(
+    input: Tensor, size: Ints, fill_value: float, **options: Unpack[CreationOptions]
+) -> Tensor:
     """:func:`full` in the type of ``input``."""
     return full(size, fill_value=fill_value, **{"dtype": input.dtype, **_given(options)})
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
+def _given(options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 

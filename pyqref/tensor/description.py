@@ -6,7 +6,7 @@ import builtins
 import math
 from typing import Any, overload
 
-from .._typing import Tensor
+from .._typing import Derivation, Index, Self, Tensor
 from ..devices import device as device_
 from ..dtypes import layout as layout_
 from ..dtypes import strided
@@ -48,7 +48,7 @@ class Description(TensorBase):
         """Always ``strided``."""
         return strided
 
-    def why(self, *index: Any) -> Any:
+    def why(self, *index: Index) -> Derivation:
         """Where an element comes from: a :class:`pyqref.explaining.Derivation`.
 
         Parameters
@@ -104,7 +104,7 @@ class Description(TensorBase):
         return shapes.permute(self, *reversed(range(self.ndim)))
 
     @property
-    def mT(self) -> Any:
+    def mT(self) -> Tensor:
         """The last two axes exchanged."""
         if self.ndim < 2:
             raise RuntimeError(
@@ -113,7 +113,7 @@ class Description(TensorBase):
         return shapes.transpose(self, -2, -1)
 
     @property
-    def real(self) -> Any:
+    def real(self) -> Self:
         """The tensor itself: numbers are real."""
         return self
 
@@ -128,7 +128,7 @@ class Description(TensorBase):
     @overload
     def size(self, dim: builtins.int) -> builtins.int: ...
 
-    def size(self, dim: builtins.int | None = None) -> Any:
+    def size(self, dim: builtins.int | None = None) -> Size | int:
         """The shape, or the length of one axis."""
         return self.shape if dim is None else self._array.shape[_axis(dim, self.ndim)]
 
@@ -182,7 +182,7 @@ class Description(TensorBase):
         """Return True if the dtype has negative numbers."""
         return self.dtype.is_signed
 
-    def is_same_size(self, other: Any) -> builtins.bool:
+    def is_same_size(self, other: Tensor) -> builtins.bool:
         """Return True if the shapes are equal."""
         require_tensor("is_same_size", "other", other)
         return self._array.shape == other._array.shape

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .arithmetic import maximum, minimum
 from .axes import axes_of, axis_of
 from .base import TensorBase, wrap
 from .dispatch import apply, require_tensor
-from .return_types import RETURN_TYPES, AMinMax
+from .return_types import RETURN_TYPES, AMinMax, ValuesIndices
 from .wrong_arguments import explain_errors
 
 __all__ = [
@@ -92,7 +92,17 @@ def _extreme_along(operation: Any, name: str, input: Any, dim: Any, keepdim: boo
     return RETURN_TYPES[name](*apply(operation, input, axis, keepdim))
 
 
-def max(input: Tensor, dim: Tensor | int | None = None, keepdim: bool = False) -> Any:
+@overload
+def max(input: Tensor, dim: Tensor | None = None, keepdim: bool = False) -> Tensor: ...
+
+
+@overload
+def max(input: Tensor, dim: int, keepdim: bool = False) -> ValuesIndices: ...
+
+
+def max(
+    input: Tensor, dim: Tensor | int | None = None, keepdim: bool = False
+) -> Tensor | ValuesIndices:
     """Largest element; with ``dim``, values and indices along that axis.
 
     ``max(a, b)`` with two tensors is :func:`maximum`.
@@ -113,7 +123,17 @@ def max(input: Tensor, dim: Tensor | int | None = None, keepdim: bool = False) -
     return _extreme_along(reduction.MaxDim, "max", input, dim, keepdim)
 
 
-def min(input: Tensor, dim: Tensor | int | None = None, keepdim: bool = False) -> Any:
+@overload
+def min(input: Tensor, dim: Tensor | None = None, keepdim: bool = False) -> Tensor: ...
+
+
+@overload
+def min(input: Tensor, dim: int, keepdim: bool = False) -> ValuesIndices: ...
+
+
+def min(
+    input: Tensor, dim: Tensor | int | None = None, keepdim: bool = False
+) -> Tensor | ValuesIndices:
     """Smallest element; with ``dim``, values and indices along that axis.
 
     Examples
@@ -181,7 +201,7 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     return _arg(np.argmin, input, dim, keepdim)
 
 
-def cummax(input: Tensor, dim: int) -> Any:
+def cummax(input: Tensor, dim: int) -> ValuesIndices:
     """Running maximum along ``dim``, and where it was (last) reached.
 
     Examples
@@ -194,7 +214,7 @@ def cummax(input: Tensor, dim: int) -> Any:
     return _running(np.maximum, "cummax", input, dim)
 
 
-def cummin(input: Tensor, dim: int) -> Any:
+def cummin(input: Tensor, dim: int) -> ValuesIndices:
     """Running minimum along ``dim``, and where it was (last) reached.
 
     Examples

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, overload
 
 import numpy as np
 
@@ -15,7 +15,15 @@ from .wrong_arguments import explain_errors
 __all__ = ["argwhere", "nonzero"]
 
 
-def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[False] = False) -> Tensor: ...
+
+
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """Indices of the non-zero elements: a row each, or one tensor an axis.
 
     Examples

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Array
+
 __all__ = [
     "array_of_torch",
     "comes_from_torch",
@@ -49,7 +51,7 @@ def _version() -> str:
     return f"torch {'.'.join(str(version).split('.')[:2])}" if version else "torch"
 
 
-def array_of_torch(value: Any) -> Any:
+def array_of_torch(value: Any) -> Array:
     """The memory of a tensor of torch, as an array; gradients do not reach it.
 
     Raises

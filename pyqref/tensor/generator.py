@@ -11,6 +11,7 @@ import os
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .._lazy import importing
 from ..devices import device as device_
@@ -90,7 +91,7 @@ class Generator:
         pairs = self.bits32(2 * count).reshape(-1, 2)
         return (pairs[:, 0] << np.uint64(32)) | pairs[:, 1]
 
-    def uniform(self, count: int, dtype: Any) -> Array:
+    def uniform(self, count: int, dtype: DTypeLike) -> Array:
         """Numbers in [0, 1): 24 bits of one draw each, of two draws 53 bits for double."""
         if dtype == np.float64:
             return (self.bits64(count) & np.uint64((1 << 53) - 1)).astype(np.float64) * 2.0**-53
@@ -99,7 +100,13 @@ class Generator:
         return single.astype(dtype, copy=False)
 
     def normal(
-        self, count: int, dtype: Any, mean: float = 0.0, std: float = 1.0, *, blocks: bool = True
+        self,
+        count: int,
+        dtype: Any,
+        mean: float = 0.0,
+        std: float = 1.0,
+        *,
+        blocks: bool = True,
     ) -> Array:
         """Normal numbers by the method of Box and Muller.
 
@@ -169,7 +176,7 @@ def initial_seed() -> int:
     return default_generator.initial_seed()
 
 
-def get_rng_state() -> Any:
+def get_rng_state() -> tuple[Any, ...]:
     """Where the default stream is.
 
     Examples
@@ -184,7 +191,7 @@ def get_rng_state() -> Any:
     return default_generator.get_state()
 
 
-def set_rng_state(new_state: Any) -> None:
+def set_rng_state(new_state: tuple[Any, ...]) -> None:
     """Go to a place of the default stream that :func:`get_rng_state` gave.
 
     Examples

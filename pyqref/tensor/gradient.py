@@ -111,7 +111,7 @@ def detach(input: Tensor) -> Tensor:
     return input._alias()
 
 
-def detach_(input: Tensor) -> Any:
+def detach_(input: Tensor) -> Tensor:
     """Take the tensor out of the graph."""
     if input._base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead.")
@@ -130,7 +130,7 @@ def requires_grad_(input: Tensor, requires_grad: bool = True) -> Tensor:
 class RemovableHandle:
     """Handle that :func:`register_hook` returns; ``remove()`` removes the hook."""
 
-    def __init__(self, hooks: list[Any], hook: Any) -> None:
+    def __init__(self, hooks: list[Any], hook: Callable[..., Any]) -> None:
         self._hooks, self._hook = hooks, hook
 
     def remove(self) -> None:

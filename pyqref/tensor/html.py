@@ -26,7 +26,7 @@ class Markup(str):
     __slots__ = ()
 
 
-def element(name: str, *children: Any, **attributes: Any) -> Markup:
+def element(name: str, *children: object, **attributes: object) -> Markup:
     """``<name attributes>children</name>``; children that are no elements are escaped.
 
     Examples
@@ -43,7 +43,7 @@ def element(name: str, *children: Any, **attributes: Any) -> Markup:
     return Markup(f"<{name}{written}>{inside}</{name}>")
 
 
-def faint(*children: Any) -> Markup:
+def faint(*children: object) -> Markup:
     """Something less important."""
     return element("span", *children, style="opacity:0.65")
 

@@ -233,7 +233,10 @@ def _put(target: Any, advanced: tuple[Any, ...], values: Any, *, accumulate: boo
 
 @explains_errors
 def index_put_(
-    input: Any, indices: Sequence[Tensor | None], values: Any, accumulate: bool = False
+    input: Any,
+    indices: Sequence[Tensor | None],
+    values: TensorOrNumber,
+    accumulate: bool = False,
 ) -> Tensor:
     """Write (or add) ``values`` at the places given by one index tensor an axis."""
     check_in_place(input)

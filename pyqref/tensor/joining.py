@@ -153,7 +153,7 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat([_as_slices(each) for each in tensors_of("dstack", tensors)], 2)
 
 
-def atleast_1d(*tensors: Any) -> Any:
+def atleast_1d(*tensors: Tensor | Sequence[Tensor]) -> Any:
     """A vector of one element from a single number; others stay.
 
     Of several tensors, or of a list, a tuple.
@@ -167,7 +167,7 @@ def atleast_1d(*tensors: Any) -> Any:
     return _one_or_several("atleast_1d", lambda t: reshape(t, 1) if t.ndim == 0 else t, tensors)
 
 
-def atleast_2d(*tensors: Tensor) -> Any:
+def atleast_2d(*tensors: Tensor | Sequence[Tensor]) -> Any:
     """At least two axes, new ones of length 1 in front; of several tensors, a tuple.
 
     Examples
@@ -179,7 +179,7 @@ def atleast_2d(*tensors: Tensor) -> Any:
     return _one_or_several("atleast_2d", _as_rows, tensors)
 
 
-def atleast_3d(*tensors: Tensor) -> Any:
+def atleast_3d(*tensors: Tensor | Sequence[Tensor]) -> Any:
     """At least three axes: of a matrix the new one is last, of a vector one on either side.
 
     Examples

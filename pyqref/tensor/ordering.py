@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -131,7 +131,11 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Val
     return RETURN_TYPES["kthvalue"](values, indices)
 
 
-def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+@overload
+def median(input: Tensor, dim: None = None, keepdim: bool = False) -> Tensor: ...
+@overload
+def median(input: Tensor, dim: int, keepdim: bool = False) -> ValuesIndices: ...
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor | ValuesIndices:
     """The middle element (the lower of two); with ``dim``, values and indices.
 
     Examples
@@ -214,13 +218,29 @@ def quantile(
     return apply(Quantile, input, fractions, axis, keepdim, interpolation)
 
 
+@overload
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    dim: int | None = None,
+) -> Tensor: ...
+@overload
 def unique(
     input: Tensor,
     sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> tuple[Tensor, ...]:
+) -> Any: ...
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Tensor | tuple[Tensor, ...]:
     """The different elements (or slices along ``dim``) in order.
 
     Examples

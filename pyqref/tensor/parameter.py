@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .._typing import Self
+from .._typing import Self, TensorBase
 from .base import leaf
 from .dispatch import require_tensor
 from .tensor import Tensor
@@ -29,7 +27,7 @@ class Parameter(Tensor):
     True
     """
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
+    def __new__(cls, data: TensorBase | None = None, requires_grad: bool = True) -> Self:
         if data is None:
             data = Tensor()
         require_tensor("Parameter", "data", data)
@@ -40,7 +38,7 @@ class Parameter(Tensor):
         self.requires_grad = requires_grad
         return self
 
-    def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
+    def __init__(self, data: TensorBase | None = None, requires_grad: bool = True) -> None:
         super().__init__()
 
     def __repr__(self) -> str:

@@ -177,7 +177,12 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 
 @_also_of_one_number
 def scatter(
-    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Any = None,
+    *,
+    value: Any = None,
 ) -> Tensor:
     """``input`` with ``src`` (a tensor or a number) written at ``index`` along ``dim``.
 
@@ -282,7 +287,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
 
 
 @_also_of_one_number
-def index_fill(input: Any, dim: int, index: Tensor, value: Any) -> Tensor:
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
     """``input`` with ``value`` written at ``index`` along ``dim``.
 
     Examples
@@ -310,7 +315,7 @@ def index_fill(input: Any, dim: int, index: Tensor, value: Any) -> Tensor:
     return apply(indexing.MaskedFill, input, mask, *cast(input._array.dtype, value))
 
 
-def masked_fill(input: Any, mask: Tensor, value: Any) -> Tensor:
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     """``input`` with ``value`` where ``mask`` holds.
 
     Examples
@@ -351,7 +356,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     return apply(indexing.MaskedSelect, input, mask._array)
 
 
-def masked_scatter(input: Any, mask: Tensor, source: Any) -> Tensor:
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """``input`` with the elements of ``source`` written in order where ``mask`` holds.
 
     Examples

@@ -6,7 +6,7 @@ import builtins
 import copy
 from collections.abc import Iterator
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -111,7 +111,7 @@ class Protocols(Description):
         )
         return result
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         if not self.is_leaf:
             raise RuntimeError(
                 "a tensor that an operation made cannot be pickled; call detach() first"
@@ -130,7 +130,7 @@ class Protocols(Description):
 
     def __array_wrap__(
         self, array: object, context: object = None, return_scalar: bool = False
-    ) -> Any:
+    ) -> Tensor:
         return wrap(np.asarray(array))
 
     # operators

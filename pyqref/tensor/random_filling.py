@@ -42,7 +42,7 @@ def uniform_(
     to: float = 1.0,
     *,
     generator: Generator | None = None,
-    **given: Any,
+    **given: float,
 ) -> Tensor:
     """Fill with numbers uniform in [from, to)."""
     from_ = given.pop("from", from_)
@@ -73,7 +73,7 @@ def normal_(
         return _fill(input, _stream(generator).normal(count, own, mean, std, blocks=blocks))
 
 
-def bernoulli_(input: Any, p: float = 0.5, *, generator: Any = None) -> Tensor:
+def bernoulli_(input: Tensor, p: float = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill with 1 of probability ``p``, else 0."""
     refuse_quantized(input, p)
     chance = p._array if isinstance(p, TensorBase) else p
@@ -87,7 +87,7 @@ def bernoulli_(input: Any, p: float = 0.5, *, generator: Any = None) -> Tensor:
 
 def random_(
     input: Tensor, from_: int = 0, to: int | None = None, *, generator: Generator | None = None
-) -> Any:
+) -> Tensor:
     """Fill with integers uniform in [from, to)."""
     if to is None and from_:
         from_, to = 0, from_
@@ -102,7 +102,9 @@ def random_(
     return _fill(input, (bits % np.uint64(span)).astype(kind))
 
 
-def exponential_(input: Any, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
+def exponential_(
+    input: Tensor, lambd: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
     """Fill with numbers of the exponential distribution of rate ``lambd``."""
     own = _floating_target("exponential_", input)
     if not lambd > 0:

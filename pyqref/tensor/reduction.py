@@ -182,10 +182,10 @@ def std(
 def var_mean(
     input: Tensor,
     dim: Ints | bool | None = None,
-    unbiased: Any = None,
+    unbiased: bool | None = None,
     keepdim: bool = False,
     *,
-    correction: Any = None,
+    correction: float | None = None,
 ) -> tuple[Tensor, ...]:
     """Variance and mean.
 
@@ -205,7 +205,7 @@ def std_mean(
     unbiased: bool | None = None,
     keepdim: bool = False,
     *,
-    correction: Any = None,
+    correction: float | None = None,
 ) -> tuple[Tensor, ...]:
     """Standard deviation and mean.
 

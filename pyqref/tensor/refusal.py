@@ -119,7 +119,7 @@ def require_input(input: Tensor) -> None:
         raise no_tensor(called_function("this"), "input", input)
 
 
-def undefined_index(index: Any) -> IndexError:
+def undefined_index(index: TensorBase) -> IndexError:
     """The refusal of a quantized tensor among the indices of a function.
 
     Examples

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from .._typing import Tensor
 
 __all__ = ["RETURN_TYPES", "AMinMax", "ValuesIndices"]
 
@@ -10,8 +12,8 @@ __all__ = ["RETURN_TYPES", "AMinMax", "ValuesIndices"]
 class ValuesIndices(NamedTuple):
     """Values, and where they were; printed under the name of the function."""
 
-    values: Any
-    indices: Any
+    values: Tensor
+    indices: Tensor
 
     def __repr__(self) -> str:
         name = type(self).__name__
@@ -21,8 +23,8 @@ class ValuesIndices(NamedTuple):
 class AMinMax(NamedTuple):
     """Smallest and largest element."""
 
-    min: Any
-    max: Any
+    min: Tensor
+    max: Tensor
 
     def __repr__(self) -> str:
         return f"pyqref.return_types.aminmax(\nmin={self.min!r},\nmax={self.max!r})"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._insides.numpy_errors import quiet
-from .._typing import Device, Tensor
+from .._typing import CreationOptions, Device, Tensor, Unpack
 from ..dtypes import dtype as dtype_
 from .arguments import as_integer, as_number, described
 from .base import wrap
@@ -31,7 +31,7 @@ _INT64 = np.dtype(np.int64)
 
 def arange(
     start: Any,
-    end: int | None = None,
+    end: Any = None,
     step: Any = 1,
     *,
     dtype: dtype_ | None = None,
@@ -123,7 +123,9 @@ def linspace(
     return made(values.astype(wanted), requires_grad, device)
 
 
-def logspace(start: float, end: float, steps: int, base: float = 10.0, **options: Any) -> Tensor:
+def logspace(
+    start: float, end: float, steps: int, base: float = 10.0, **options: Unpack[CreationOptions]
+) -> Tensor:
     """``base`` to the power of :func:`linspace`.
 
     Examples

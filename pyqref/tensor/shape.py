@@ -88,7 +88,7 @@ def reshape(input: Tensor, *shape: Ints) -> Tensor:
     return apply(operations.Reshape, input, lengths)
 
 
-def view(input: Any, *shape: Ints) -> Tensor:
+def view(input: Tensor, *shape: Ints) -> Tensor:
     """Another shape of the same memory; an error if the strides do not allow it."""
     if not isinstance(input, ANY_TENSOR):
         raise no_tensor("view", "input", input)
@@ -101,13 +101,13 @@ def view(input: Any, *shape: Ints) -> Tensor:
     return apply(operations.View, input, lengths)
 
 
-def view_as(input: Any, other: Any) -> Tensor:
+def view_as(input: Tensor, other: Tensor) -> Tensor:
     """``input.view(other.shape)``."""
     require_tensor("view_as", "other", other)
     return view(input, tuple(other.shape))
 
 
-def reshape_as(input: Any, other: Any) -> Tensor:
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """``input.reshape(other.shape)``."""
     require_tensor("reshape_as", "other", other)
     return reshape(input, tuple(other.shape))
@@ -328,7 +328,7 @@ def broadcast_to(input: Tensor, size: Shape) -> Tensor:
     return expand(input, size)
 
 
-def expand_as(input: Any, other: Any) -> Tensor:
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """``input.expand(other.shape)``."""
     require_tensor("expand_as", "other", other)
     return expand(input, tuple(other.shape))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 __all__ = ["Size"]
 
@@ -29,12 +29,18 @@ class Size(tuple[int, ...]):
     def __repr__(self) -> str:
         return f"pyqref.Size({list(self)})"
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> int: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Size: ...
+
+    def __getitem__(self, index: Any) -> int | Size:
         picked = super().__getitem__(index)
         return Size(picked) if isinstance(index, slice) else picked
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Any) -> Size:
         return Size(super().__add__(tuple(other)))
 
-    def __mul__(self, times: Any) -> Any:
+    def __mul__(self, times: SupportsIndex) -> Size:
         return Size(super().__mul__(times))

@@ -329,11 +329,11 @@ class Tensor(ElementwiseMethods, Protocols):
     q_per_channel_axis: Callable[[], builtins.int] = _needs_quantized("q_per_channel_axis")
     qscheme: Callable[[], QScheme] = _needs_quantized("qscheme")
 
-    def share_memory_(self) -> Any:
+    def share_memory_(self) -> Self:
         """The tensor itself; memory is shared with forked processes only as they fork."""
         return self
 
-    def pin_memory(self) -> Any:
+    def pin_memory(self) -> Self:
         """The tensor itself: there is no other device to copy to."""
         return self
 

@@ -87,7 +87,7 @@ def is_raw(error: BaseException) -> bool:
 
 
 def explained(
-    name: str, given: Mapping[str, Any], error: Exception, kinds: Any = None
+    name: str, given: Mapping[str, Any], error: Exception, kinds: Mapping[str, str] | None = None
 ) -> Exception:
     """An error that says which argument of a call is wrong; a raw one is the reason for it.
 

@@ -1,14 +1,5 @@
 """Helpers that are not about networks: feeding data (:mod:`pyqref.utils.data`)."""
 
-from typing import TYPE_CHECKING
+from pyqref import _lazy
 
-from .._lazy import on_first_use
-from . import data as data
-from . import hooks as hooks
-
-if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(
-        __name__, {}, modules=("benchmark", "checkpoint", "mobile_optimizer", "model_zoo")
-    )
-
-__all__ = ["data", "hooks"]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__)

@@ -7,7 +7,7 @@ else is a leaf. A class of one's own becomes a node by :func:`register_pytree_no
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -131,7 +131,7 @@ def register_pytree_node(
     cls: type,
     flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]],
     unflatten_fn: Callable[[list[Any], Any], Any],
-    **names: Any,
+    **names: object,
 ) -> None:
     """Let a class be a container.
 
@@ -236,7 +236,7 @@ def tree_leaves(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> l
     return tree_flatten(tree, is_leaf)[0]
 
 
-def tree_iter(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> Any:
+def tree_iter(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> Iterator[Any]:
     """An iterator over the leaves of a tree.
 
     Examples

@@ -20,7 +20,7 @@ def checkpoint(
     debug: bool = False,
     early_stop: bool = True,
     preserve_rng_state: bool = True,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> Tensor:
     """Call a function. Results and gradients are those of ``torch``; no memory is saved.
 
@@ -61,7 +61,7 @@ def checkpoint_sequential(
     segments: int,
     input: Tensor,
     use_reentrant: bool | None = None,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> Tensor:
     """Call one module or function after the other, as :func:`checkpoint` does.
 

@@ -39,10 +39,10 @@ class tqdm:
     def __init__(
         self,
         iterable: Iterable[Any] | None = None,
-        *_: Any,
+        *_: object,
         total: float | None = None,
         disable: bool | None = False,
-        **options: Any,
+        **options: object,
     ) -> None:
         self.iterable = iterable
         self.total = total

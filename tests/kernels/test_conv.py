@@ -129,6 +129,17 @@ FAR_APART = [
     Case(1, 32, (4, 300), 32, (2, 3), (1, 2), (0, 70), (1, 90), 4),
     Case(2, 144, (500,), 144, (3,), (1,), (99,), (150,), 9),
 ]
+#: Taps at one end or both, or all of them, that lie in the padding under every output.
+IDLE_TAPS = [
+    plane(2, 40, 5, 70, 3, padding=6, dilation=6),
+    plane(1, 64, 6, 48, 3, padding=9, dilation=5),
+    plane(1, 20, 1, 20, 3, padding=1, groups=20),
+    plane(2, 32, 4, 32, 3, padding=4, dilation=4, groups=8),
+    plane(1, 12, 3, 8, 3, padding=4, dilation=4, groups=2),
+    Case(1, 9, (2, 7), 6, (2, 4), (1, 2), (5, 0), (4, 2)),
+    Case(2, 5, (2,), 7, (2,), (8,), (3,), (6,)),
+    Case(1, 6, (1, 3, 1), 6, (3, 3, 2), (1, 1, 1), (2, 1, 3), (2, 1, 3)),
+]
 OTHER_DIMENSIONS = [
     Case(2, 3, (11,), 5, (3,), (2,), (1,), (1,)),
     Case(1, 17, (9,), 17, (4,), (1,), (2,), (2,), 17),
@@ -172,7 +183,7 @@ def check(
         assert_same_bits(weight, packed.weight)
 
 
-@pytest.mark.parametrize("case", EVERY + FAR_APART)
+@pytest.mark.parametrize("case", EVERY + FAR_APART + IDLE_TAPS)
 @pytest.mark.parametrize("stored", [np.uint8, np.int8])
 def test_shapes(kernel: str, case: Case, stored: Any) -> None:
     """eq-conv-accumulator, then eq-requantize, bit for bit."""

@@ -111,6 +111,21 @@ def test_constant_rows_without_epsilon(kernel: str) -> None:
     assert expected.max() == 255
 
 
+@pytest.mark.parametrize("channels", [1, 7, 16, 77])
+def test_batch_norm_coefficients(kernel: str, channels: int) -> None:
+    """eq-batch-norm-coefficients, also of a variance of 0 or infinity, and of what overflows."""
+    rng = np.random.default_rng(4)
+    arrays = rng.standard_normal((4, channels)).astype(np.float32)
+    arrays[1] = np.abs(arrays[1])
+    arrays[1, ::5], arrays[1, 1::7], arrays[2, ::3] = 0, np.inf, 3e38
+    for eps in (0.0, 1e-5):
+        with np.errstate(all="ignore"):
+            expected = normalization.batch_norm_coefficients(*arrays, eps, 0.013, 0.21)
+        for given in (arrays, np.repeat(arrays, 2, axis=1)[:, ::2]):
+            actual = _kernels.batch_norm_coefficients(*given, eps, 0.013, 0.21)
+            assert_same_bits(np.stack(expected), np.stack(actual))
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize(
     "shape", [(3, 5), (2, 33, 7), (2, 64, 5, 3), (1, 17, 90, 11), (2, 3, 1, 1)]

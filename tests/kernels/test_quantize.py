@@ -160,6 +160,43 @@ def test_arrays_that_are_not_contiguous(kernel: str, make: Any) -> None:
     assert_same_bits(expected, _kernels.quantize_per_tensor(x, 0.1, 3, 0, 255, np.uint8))
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize(
+    "shape", [(3, 5, 8), (2, 7, 4, 33), (2, 3, 2, 5, 40), (9, 300, 20), (0, 9)]
+)
+def test_rows_in_any_order(kernel: str, dtype: Any, shape: tuple[int, ...], n_threads: int) -> None:
+    """eq-affine-quantize and eq-affine-dequantize of permuted arrays, and of some of their rows."""
+    rng = np.random.default_rng(9)
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    last = len(shape) - 1
+    for order in ((*range(last)[::-1], last), (*range(1, last), 0, last), (last, *range(last))):
+        lies = np.moveaxis(numbers(rng, [shape[each] for each in order]), range(last + 1), order)
+        for x in (lies, lies[::-1, ..., 1:], lies[..., ::2, :], lies[..., :1]):
+            q = affine.quantize_per_tensor(x, 0.1, 3, low, high, dtype)
+            actual = _kernels.quantize_per_tensor(x, 0.1, 3, low, high, dtype)
+            assert_same_bits(q, actual)
+            integers = np.empty_like(x, dtype, order="K")
+            integers[...] = q
+            expected = affine.dequantize_per_tensor(integers, 0.1, 3)
+            assert_same_bits(expected, _kernels.dequantize_per_tensor(integers, 0.1, 3))
+
+
+@pytest.mark.parametrize("size", [(5,), (6, 5), (3, 6, 5)])
+def test_parts_of_images_with_their_channels_last(kernel: str, size: tuple[int, ...]) -> None:
+    """Channels, pixels or both: the results have their channels last too, without gaps."""
+    rng = np.random.default_rng(10)
+    reals = np.moveaxis(numbers(rng, (2, *size, 24)), -1, 1)
+    integers = np.moveaxis(rng.integers(0, 256, (2, *size, 24), np.uint8), -1, 1)
+    for part in (np.s_[:, 8:], np.s_[..., 1::2], np.s_[:1, 3:20, ..., :3]):
+        x, q = reals[part], integers[part]
+        bytes_ = _kernels.quantize_per_tensor(x, 0.1, 3, 0, 255, np.uint8)
+        assert_same_bits(affine.quantize_per_tensor(x, 0.1, 3, 0, 255, np.uint8), bytes_)
+        numbers_ = _kernels.dequantize_per_tensor(q, 0.1, 3)
+        assert_same_bits(affine.dequantize_per_tensor(q, 0.1, 3), numbers_)
+        for result in (bytes_, numbers_):
+            assert np.moveaxis(result, 1, -1).flags.c_contiguous is (len(size) > 1)
+
+
 @pytest.mark.parametrize("kind", [np.float64, np.float16])
 def test_other_float_types(kernel: str, kind: Any) -> None:
     x = np.linspace(-3, 3, 77).astype(kind)

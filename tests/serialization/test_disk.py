@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib.metadata import version
 
 import pytest
 
@@ -45,13 +46,15 @@ def peak_growth(script: str, before: str) -> int:
 def test_memory_of_large_files(tmp_path):
     """Saving copies no tensor, and loading holds each once: 64 MiB of them.
 
-    8 MiB are for the packages, the pieces and the header.
+    8 MiB are for the packages, the pieces and the header. Before its release 0.8, safetensors
+    copies what it saves.
     """
+    is_copied = version("safetensors").startswith(("0.4.", "0.5.", "0.6.", "0.7."))
     path = str(tmp_path / "large.safetensors")
     state = "state = {str(i): pyqref.ones(4, 2**20) for i in range(4)}"
     small = f"pyqref.save({{'a': pyqref.ones(1)}}, {path!r}); pyqref.load({path!r})"
     save = f"pyqref.save(state, {path!r})"
-    assert peak_growth(save, f"{small}\n{state}") < 8 * MEBIBYTE
+    assert peak_growth(save, f"{small}\n{state}") < (72 if is_copied else 8) * MEBIBYTE
     assert peak_growth(f"state = pyqref.load({path!r})", "import safetensors.numpy") < 72 * MEBIBYTE
 
 

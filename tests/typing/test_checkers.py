@@ -70,5 +70,5 @@ def test_faults_are_told(told, tmp_path):
     wrong.write_text(WRONG.read_text(encoding="utf-8"), encoding="utf-8")
     lines = wrong.read_text(encoding="utf-8").splitlines()
     faulty = {("wrong.py", n) for n, line in enumerate(lines, 1) if "# fault" in line}
-    assert len(faulty) == 4
+    assert len(faulty) == 8
     assert faulty == told((wrong, right), tmp_path)

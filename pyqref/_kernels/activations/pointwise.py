@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,8 @@ from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import contiguous, dense, empty, laid_as
 from pyqref.numerics import float_activation as reference
 from pyqref.numerics.types import FloatArray
+
+from ..._typing import Array
 
 __all__ = ["activation", "activation_gradient", "glu", "glu_gradient", "prelu"]
 
@@ -42,7 +43,7 @@ _GATE_GRADIENT = _GLU + 1 + len(_GRADIENTS)
 
 
 def activation(
-    name: str, x: Any, first: float = 0, second: float = 0, third: float = 0
+    name: str, x: FloatArray, first: float = 0, second: float = 0, third: float = 0
 ) -> FloatArray | None:
     """Fast :func:`pyqref.numerics.float_activation.activation`; None where ``x`` is no float32.
 
@@ -68,7 +69,12 @@ def activation(
 
 
 def activation_gradient(
-    name: str, gradient: Any, kept: Any, first: float = 0, second: float = 0, third: float = 0
+    name: str,
+    gradient: FloatArray,
+    kept: Array,
+    first: float = 0,
+    second: float = 0,
+    third: float = 0,
 ) -> FloatArray | None:
     """Fast form of :func:`pyqref.numerics.float_activation.activation_gradient`.
 
@@ -110,7 +116,7 @@ def _halves(x: FloatArray, axis: int) -> tuple[FloatArray, FloatArray]:
     return rows[:, :inner], rows[:, inner:]
 
 
-def glu(x: Any, axis: int) -> FloatArray | None:
+def glu(x: FloatArray, axis: int) -> FloatArray | None:
     """The first half along an axis times the sigmoid of the second (``eq-glu``).
 
     None where ``x`` is no float32.
@@ -134,7 +140,7 @@ def glu(x: Any, axis: int) -> FloatArray | None:
     return out
 
 
-def glu_gradient(gradient: Any, x: Any, axis: int) -> FloatArray | None:
+def glu_gradient(gradient: FloatArray, x: FloatArray, axis: int) -> FloatArray | None:
     """The gradient of the argument of :func:`glu` (``eq-glu-gradients``).
 
     Examples
@@ -159,7 +165,9 @@ def glu_gradient(gradient: Any, x: Any, axis: int) -> FloatArray | None:
     return out
 
 
-def prelu(x: Any, slopes: Any, gradient: Any = None) -> FloatArray | None:
+def prelu(
+    x: FloatArray, slopes: FloatArray, gradient: FloatArray | None = None
+) -> FloatArray | None:
     """``eq-leaky-relu`` with a slope for each channel, or where ``gradient`` is given its gradient.
 
     None where a number is no float32, or channels are so small that NumPy is as fast.

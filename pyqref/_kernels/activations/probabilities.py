@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pyqref._kernels import registry, threads
@@ -16,7 +14,7 @@ __all__ = ["softmax", "softmax_gradient"]
 _FLOAT32 = np.dtype(np.float32)
 
 
-def softmax(x: Any, axis: int, is_log: bool = False) -> FloatArray | None:
+def softmax(x: FloatArray, axis: int, is_log: bool = False) -> FloatArray | None:
     """Softmax along an axis, or its logarithm; None where ``x`` is no float32.
 
     Equations ``eq-float-softmax``, ``eq-float-log-softmax``.
@@ -36,7 +34,9 @@ def softmax(x: Any, axis: int, is_log: bool = False) -> FloatArray | None:
     return _along(x, None, axis, is_log)
 
 
-def softmax_gradient(gradient: Any, y: Any, axis: int, is_log: bool = False) -> FloatArray | None:
+def softmax_gradient(
+    gradient: FloatArray, y: FloatArray, axis: int, is_log: bool = False
+) -> FloatArray | None:
     """The gradient of the argument of :func:`softmax` whose result is ``y``.
 
     Equations ``eq-float-softmax-gradient``, ``eq-float-log-softmax-gradient``.

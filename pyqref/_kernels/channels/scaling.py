@@ -74,4 +74,7 @@ def gradient_of_normalized(
 
 
 def _are_float32(*arrays: FloatArray | None) -> bool:
-    return all(each is None or each.dtype == _FLOAT32 for each in arrays)
+    for each in arrays:  # noqa: SIM110 (a generator takes as long as the kernel of a few numbers)
+        if each is not None and each.dtype != _FLOAT32:
+            return False
+    return True

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import dense, is_dense, laid_as, output_like
+from pyqref._kernels.layout import contiguous, dense, empty, is_dense, laid_as, output_like
 from pyqref._kernels.parts import parts
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.elementwise import Grid
@@ -138,11 +138,20 @@ def _arrays(
 ) -> tuple[IntArray, IntArray, IntArray]:
     """The arrays in one shape and order in memory, and a buffer for the result."""
     if a.shape != b.shape:
-        a, b = np.broadcast_arrays(a, b)
-    left = dense(a)
+        shape = np.broadcast(a, b).shape
+        left = dense(a) if a.shape == shape else _spread(a, empty(shape, a.dtype))
+        b = _spread(b, output_like(left, b.dtype))
+    else:
+        left = dense(a)
     if buffer is None or buffer.strides != left.strides:
         buffer = output_like(left, a.dtype)
     return left, laid_as(left, b), buffer
+
+
+def _spread(x: IntArray, to: IntArray) -> IntArray:
+    """Broadcast into a buffer, out of C order: NumPy copies long rows of that at a time."""
+    np.copyto(to, x if x.shape == to.shape else contiguous(x))
+    return to
 
 
 def _fixed_point(a: Grid, b: Grid, out: Grid) -> tuple[int, int, int]:

@@ -14,7 +14,7 @@ cdef extern from "simd/copy.h":
     ) nogil
 
 cdef enum:
-    BLOCK = 1 << 11             # bytes of results that are written part by part
+    BLOCK = 1 << 14             # bytes of results that are written part by part
 
 
 # Rows of bytes that stand side by side in each row of the result; wide elements are so many bytes.

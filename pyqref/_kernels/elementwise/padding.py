@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,7 +60,7 @@ def _plan(shape: tuple[int, ...], pairs: Pairs, mode: str) -> _Plan | None:
     )
 
 
-def pad(x: FloatArray, pairs: Pairs, value: Any) -> FloatArray:
+def pad(x: FloatArray, pairs: Pairs, value: float) -> FloatArray:
     """Fast form of :func:`pyqref.numerics.windows.pad`.
 
     Examples
@@ -71,7 +71,7 @@ def pad(x: FloatArray, pairs: Pairs, value: Any) -> FloatArray:
     return bordered(x, pairs, "constant", value)
 
 
-def bordered(x: FloatArray, pairs: Pairs, mode: str, value: Any = 0) -> FloatArray:
+def bordered(x: FloatArray, pairs: Pairs, mode: str, value: float = 0) -> FloatArray:
     """Fast form of :func:`pyqref.numerics.borders.bordered`; channels stay last where they are.
 
     Examples

@@ -16,6 +16,8 @@ from pyqref.numerics import elementwise as reference
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.types import IntArray
 
+from ..._typing import Array
+
 __all__ = ["cat", "join", "look_up"]
 
 _BYTES = (np.dtype(np.uint8), np.dtype(np.int8))
@@ -70,7 +72,7 @@ def cat(arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid)
     return _joined_by_parts(arrays, grids, axis, out)
 
 
-def join(arrays: tuple[Any, ...], axis: int) -> Any:
+def join(arrays: tuple[Any, ...], axis: int) -> Array:
     """Fast form of ``np.concatenate``, for an axis counted from the front.
 
     Examples

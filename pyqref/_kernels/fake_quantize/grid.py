@@ -18,6 +18,8 @@ from pyqref._kernels.parts import MOST, copied_by_parts, parts
 from pyqref.numerics import fake_quantize as reference
 from pyqref.numerics.types import BoolArray, Convention, FloatArray
 
+from ..._typing import Array
+
 __all__ = [
     "fake_quantize_per_channel",
     "fake_quantize_per_tensor",
@@ -85,7 +87,7 @@ def is_grid(
 
 
 def fake_quantize_per_tensor(
-    x: Any,
+    x: FloatArray,
     scale: float,
     zero_point: int,
     quant_min: int,
@@ -122,9 +124,9 @@ def _per_tensor_by_parts(x: np.ndarray, *grid: Any) -> tuple[FloatArray, MaskArr
 
 
 def fake_quantize_per_channel(
-    x: Any,
-    scales: Any,
-    zero_points: Any,
+    x: FloatArray,
+    scales: FloatArray,
+    zero_points: Array,
     axis: int,
     quant_min: int,
     quant_max: int,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,32 @@ from pyqref.numerics import normalization as reference
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.types import FloatArray, IntArray
 
-__all__ = ["batch_norm"]
+__all__ = ["batch_norm", "batch_norm_coefficients"]
+
+#: What overflows gets to an end of the range, of which kernels do not warn either.
+_SATURATES: Any = {"over": "ignore", "invalid": "ignore", "divide": "ignore"}
+
+
+def batch_norm_coefficients(
+    mean: FloatArray,
+    variance: FloatArray,
+    weight: FloatArray,
+    bias: FloatArray,
+    eps: float,
+    input_scale: float,
+    output_scale: float,
+) -> Any:
+    """Fast form of :func:`pyqref.numerics.normalization.batch_norm_coefficients`.
+
+    Equation ``eq-batch-norm-coefficients``.
+    """
+    kernel = registry.twin("normalization")
+    rest = eps, input_scale, output_scale
+    if kernel is None:
+        with np.errstate(**_SATURATES):
+            return reference.batch_norm_coefficients(mean, variance, weight, bias, *rest)
+    arrays = map(contiguous, (mean, variance, weight, bias))
+    return kernel.batch_norm_coefficients(*arrays, *rest)
 
 
 def batch_norm(
@@ -35,7 +61,8 @@ def batch_norm(
         result = np.empty_like(q)
         for at in parts(result):
             some = alpha[at[1]], beta[at[1]]
-            result[at] = reference.batch_norm(q[at], grid, *some, out, relu)
+            with np.errstate(**_SATURATES):
+                result[at] = reference.batch_norm(q[at], grid, *some, out, relu)
         return result
     channels, space = q.shape[1], prod(q.shape[2:])
     order = (0, *range(2, q.ndim), 1)

@@ -32,5 +32,14 @@ def batch_norm(
     out: np.ndarray,
     n_threads: int,
 ) -> None: ...
+def batch_norm_coefficients(
+    mean: np.ndarray,
+    variance: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray,
+    eps: float,
+    input_scale: float,
+    output_scale: float,
+) -> np.ndarray: ...
 def put_channels_first(x: np.ndarray, out: np.ndarray, n_threads: int) -> None: ...
 def add_sums(x: np.ndarray, is_signed: bool, sums: np.ndarray) -> None: ...

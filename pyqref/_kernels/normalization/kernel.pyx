@@ -6,10 +6,13 @@ from pyqref._kernels._outputs cimport (
     OF_BOOL, OF_BYTES, OF_INT8, OF_INT64, OF_UINT8, require_output, require_output_beside,
 )
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.memory cimport buffer
 from pyqref._kernels.normalization.order cimport BYTES_PER_THREAD, SIDE, Turn, transpose_task
 from pyqref._kernels.normalization.moments cimport (
     TASK, WORK_PER_THREAD, Rows, channels_task, row_sums, row_task,
 )
+from pyqref._kernels.simd.partial cimport load_n_f32, store_n_f32
+from pyqref._kernels.simd.primitives cimport *
 
 
 def put_channels_first(cnp.ndarray x, cnp.ndarray out, int n_threads):
@@ -80,6 +83,33 @@ def batch_norm(
     n_threads = useful_threads(<double> cnp.PyArray_SIZE(x), WORK_PER_THREAD, n_threads)
     with nogil:
         parallel_for(channels_task, &r, (r.rows + r.count - 1) // r.count, n_threads)
+
+
+def batch_norm_coefficients(
+    cnp.ndarray mean, cnp.ndarray variance, cnp.ndarray weight, cnp.ndarray bias, float eps,
+    double input_scale, double output_scale,
+):
+    """``alpha`` and ``beta`` of ``eq-batch-norm-coefficients``, as rows; all are contiguous."""
+    cdef cnp.npy_intp[2] shape = [2, cnp.PyArray_SIZE(mean)]
+    cdef cnp.ndarray result = buffer(2, shape, mean.descr)
+    cdef float* alpha = <float*> cnp.PyArray_DATA(result)
+    cdef float* beta = alpha + shape[1]
+    cdef const float* m = <const float*> cnp.PyArray_DATA(mean)
+    cdef const float* v = <const float*> cnp.PyArray_DATA(variance)
+    cdef const float* w = <const float*> cnp.PyArray_DATA(weight)
+    cdef const float* b = <const float*> cnp.PyArray_DATA(bias)
+    cdef f64v scale = set_f64(input_scale)
+    cdef f64v unit = set_f64(output_scale)
+    cdef f32v slope, offset
+    cdef Py_ssize_t c, n
+    for c in range(0, shape[1], SIMD_LANES):
+        n = min(shape[1] - c, <Py_ssize_t> SIMD_LANES)
+        slope = sqrt_f32(add_f32(load_n_f32(v + c, n), set_f32(eps)))
+        slope = mul_f32(div_f32(set_f32(1), slope), load_n_f32(w + c, n))
+        offset = sub_f32(load_n_f32(b + c, n), mul_f32(load_n_f32(m + c, n), slope))
+        store_n_f32(alpha + c, narrow_f64(div_f64(mul_f64(widen_f32(slope), scale), unit)), n)
+        store_n_f32(beta + c, narrow_f64(div_f64(widen_f32(offset), unit)), n)
+    return result
 
 
 def add_sums(cnp.ndarray x, bint is_signed, cnp.ndarray sums):

@@ -72,10 +72,17 @@ cdef inline void row_sums(
 
 
 cdef inline f32v normalized(
-    const Rows* r, i32v x, f32v weight, f32v bias, bint is_affine, f32v mean, f32v inverse
+    const Rows* r, i32v x, f32v weight, f32v bias, bint is_affine, f32v mean, f32v inverse,
+    const bint is_known,
 ) noexcept nogil:
-    """``eq-quantized-standardize`` of some elements before it rounds, not above the range."""
-    cdef f32v y = mul_f32(sub_f32(to_f32(x), mean), inverse)
+    """``eq-quantized-standardize`` of some elements before it rounds, not above the range.
+
+    Where statistics are known there are factors, and the deviations and ``inverse_out`` are one.
+    """
+    cdef f32v y = sub_f32(to_f32(x), mean)
+    if is_known:
+        return min_f32(fma_f32(y, weight, bias), set_f32(r.upper))
+    y = mul_f32(y, inverse)
     if is_affine:
         y = fma_f32(y, weight, bias)
     # The bounds are whole, and lower by the zero point, which is added to integers: so they may be
@@ -85,17 +92,17 @@ cdef inline f32v normalized(
 
 cdef inline f32v normalized_at(
     const Rows* r, const uint8_t* x, const float* weight, const float* bias, Py_ssize_t i,
-    const Py_ssize_t step, f32v mean, f32v inverse,
+    const Py_ssize_t step, f32v mean, f32v inverse, const bint is_signed, const bint is_known,
 ) noexcept nogil:
     """A vector from element ``i`` on.
 
     Factors lie side by side, or where ``step`` is 0 a vector of them serves all elements.
     """
     return normalized(
-        r, load_bytes_of(x + i, r.is_signed),
+        r, load_bytes_of(x + i, is_signed),
         set_f32(1) if weight == NULL else load_f32(weight + i * step),
         set_f32(0) if bias == NULL else load_f32(bias + i * step),
-        weight != NULL or bias != NULL, mean, inverse,
+        weight != NULL or bias != NULL, mean, inverse, is_known,
     )
 
 
@@ -111,40 +118,57 @@ cdef inline i32v rounded(const Rows* r, f32v y) noexcept nogil:
     return add_i32(to_i32(max_f32(y, set_f32(r.lower))), set_i32(r.zero_point))
 
 
-cdef inline void finish_strip(
-    const Rows* r, const uint8_t* x, uint8_t* out, Py_ssize_t n, const float* weight,
-    const float* bias, const Py_ssize_t step, f32v means, f32v inverse,
+cdef inline void finish_bytes(
+    const Rows* given, const uint8_t* x, uint8_t* out, Py_ssize_t n, const float* weight,
+    const float* bias, const Py_ssize_t step, f32v means, f32v inverse, const bint is_signed,
+    const bint is_known,
 ) noexcept nogil:
-    """Elements side by side of one row."""
+    # A copy, which no byte that is written could belong to.
+    cdef Rows own = given[0]
+    cdef const Rows* r = &own
     cdef int lowest = <int> r.lower + r.zero_point
     cdef Py_ssize_t i = 0
+    cdef f32v[4] y
     cdef f32v rest
-    while not r.is_signed and i + 4 * SIMD_LANES <= n:
+    cdef int v
+    while not is_signed and i + 4 * SIMD_LANES <= n:
+        for v in range(4):
+            y[v] = normalized_at(
+                r, x, weight, bias, i + v * SIMD_LANES, step, means, inverse, is_signed, is_known
+            )
         store_rounded_u8(
-            out + i, out + i + 2 * SIMD_LANES,
-            normalized_at(r, x, weight, bias, i, step, means, inverse),
-            normalized_at(r, x, weight, bias, i + SIMD_LANES, step, means, inverse),
-            normalized_at(r, x, weight, bias, i + 2 * SIMD_LANES, step, means, inverse),
-            normalized_at(r, x, weight, bias, i + 3 * SIMD_LANES, step, means, inverse),
-            r.zero_point, lowest,
+            out + i, out + i + 2 * SIMD_LANES, y[0], y[1], y[2], y[3], r.zero_point, lowest
         )
         i += 4 * SIMD_LANES
     while i + SIMD_LANES <= n:
-        rest = normalized_at(r, x, weight, bias, i, step, means, inverse)
+        rest = normalized_at(
+            r, x, weight, bias, i, step, means, inverse, is_signed, is_known
+        )
         store_low_bytes(out + i, rounded(r, rest))
         i += SIMD_LANES
     if i < n:
         rest = normalized(
-            r, load_n_bytes(x + i, r.is_signed, n - i),
+            r, load_n_bytes(x + i, is_signed, n - i),
             rest_of_factors(weight, i, step, n - i, 1), rest_of_factors(bias, i, step, n - i, 0),
-            weight != NULL or bias != NULL, means, inverse,
+            weight != NULL or bias != NULL, means, inverse, is_known,
         )
         store_n_low_bytes(out + i, rounded(r, rest), n - i)
 
 
+cdef inline void finish_strip(
+    const Rows* r, const uint8_t* x, uint8_t* out, Py_ssize_t n, const float* weight,
+    const float* bias, const Py_ssize_t step, f32v means, f32v inverse, const bint is_known,
+) noexcept nogil:
+    """Elements side by side of one row."""
+    if r.is_signed:
+        finish_bytes(r, x, out, n, weight, bias, step, means, inverse, True, is_known)
+    else:
+        finish_bytes(r, x, out, n, weight, bias, step, means, inverse, False, is_known)
+
+
 cdef inline void finish_channels(
     const Rows* r, const uint8_t* x, uint8_t* out, const float* weight, const float* bias,
-    f32v means, f32v inverse,
+    f32v means, f32v inverse, const bint is_known,
 ) noexcept nogil:
     """A row whose elements share their factors in strips."""
     cdef float[LANES_MAX] one_weight
@@ -158,7 +182,7 @@ cdef inline void finish_channels(
         finish_strip(
             r, x + c * r.inner, out + c * r.inner, r.inner,
             one_weight if weight != NULL else NULL, one_bias if bias != NULL else NULL, 0, means,
-            inverse,
+            inverse, is_known,
         )
 
 
@@ -190,9 +214,9 @@ cdef inline void row_task(void* context, Py_ssize_t index, int thread) noexcept 
     means = set_f32(mean)
     inverse = set_f32(r.scale / sqrtf(variance * r.scale * r.scale + r.eps))
     if r.inner == 1 or (weight == NULL and bias == NULL):
-        finish_strip(r, x, out, r.n, weight, bias, 1, means, inverse)
+        finish_strip(r, x, out, r.n, weight, bias, 1, means, inverse, False)
     else:
-        finish_channels(r, x, out, weight, bias, means, inverse)
+        finish_channels(r, x, out, weight, bias, means, inverse, False)
 
 
 cdef inline void channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -209,10 +233,10 @@ cdef inline void channels_task(void* context, Py_ssize_t index, int thread) noex
         bias = r.bias + row % r.period * channels
         if r.inner == 1:
             finish_strip(
-                r, r.x + row * r.n, r.out + row * r.n, r.n, weight, bias, 1, zero_points, one
+                r, r.x + row * r.n, r.out + row * r.n, r.n, weight, bias, 1, zero_points, one, True
             )
         else:
             finish_channels(
-                r, r.x + row * r.n, r.out + row * r.n, weight, bias, zero_points, one
+                r, r.x + row * r.n, r.out + row * r.n, weight, bias, zero_points, one, True
             )
         row += 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ Counted = tuple[FloatArray, float, float]
 MOST = 2**31 - 1
 
 
-def count_and_range(x: Any, kept: FloatArray, low: float, high: float) -> Counted:
+def count_and_range(x: FloatArray, kept: FloatArray, low: float, high: float) -> Counted:
     """Counts (``eq-histogram-bin``) and range (``eq-min-max``) of float32 ``x``, in one pass.
 
     Counts are added to those that are kept. If the range of ``x`` lies outside of ``low .. high``,

@@ -20,7 +20,7 @@ __all__ = ["min_max", "min_max_per_channel"]
 _FLOAT32 = np.dtype(np.float32)
 
 
-def min_max(x: Any) -> tuple[Any, Any]:
+def min_max(x: FloatArray) -> tuple[Any, Any]:
     r"""Smallest and largest number of ``x``.
 
     Equation ``eq-min-max``:
@@ -53,7 +53,7 @@ def min_max(x: Any) -> tuple[Any, Any]:
     return np.float32(low + 0.0), np.float32(high + 0.0)
 
 
-def min_max_per_channel(x: Any, axis: int) -> tuple[FloatArray, FloatArray]:
+def min_max_per_channel(x: FloatArray, axis: int) -> tuple[FloatArray, FloatArray]:
     """Smallest and largest number of each channel of ``x``; equation ``eq-min-max`` for each.
 
     Parameters

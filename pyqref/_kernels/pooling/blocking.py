@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def run_in_blocks(
     one_by_one: Callable[..., IntArray],
     q: IntArray,
     geometry: Geometry,
-    *rest: Any,
+    *rest: object,
 ) -> IntArray:
     """``pool(q, result, geometry, *rest)`` of images that it does not take.
 

@@ -16,6 +16,7 @@ from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization, columns_of, requantize
 from pyqref.numerics.types import FloatArray, IntArray
 
+from ..._typing import Array
 from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv
 from .reals import dequantize_in_place, of_equation, output_for_bytes
@@ -96,7 +97,7 @@ def run_sums(
     requant: Requantization,
     shape: tuple[int, ...],
     scale: float | None,
-) -> Any:
+) -> Array:
     """Run parts of convolutions that are too large for scratch: unfinished sums of some places."""
     if scale is None:
         result = out = empty(shape, requant.storage)
@@ -114,7 +115,7 @@ def prepare(
     x: IntArray,
     x_zero_point: int,
     packed: PackedConv,
-    weight_zero_points: object,
+    weight_zero_points: int | Array,
     requant: Requantization,
     stride: Sequence[int],
     padding: Sequence[int],
@@ -158,13 +159,13 @@ def conv2d(
     x: IntArray,
     x_zero_point: int,
     packed: PackedConv,
-    weight_zero_points: object,
+    weight_zero_points: int | Array,
     requant: Requantization,
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],
     scale: float | None = None,
-) -> Any:
+) -> IntArray | FloatArray:
     """Fast form of :func:`pyqref.numerics.convolution.quantized_conv`, on packed weights.
 
     Equations ``eq-conv-accumulator``, ``eq-requantize-bias`` and ``eq-requantize``.
@@ -202,13 +203,13 @@ def conv1d(
     x: IntArray,
     x_zero_point: int,
     packed: PackedConv,
-    weight_zero_points: object,
+    weight_zero_points: int | Array,
     requant: Requantization,
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],
     scale: float | None = None,
-) -> Any:
+) -> IntArray | FloatArray:
     """One-dimensional form of :func:`conv2d`, for ``(B, C, W)``."""
     run = prepare(
         x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation, scale
@@ -220,13 +221,13 @@ def conv3d(
     x: IntArray,
     x_zero_point: int,
     packed: PackedConv,
-    weight_zero_points: object,
+    weight_zero_points: int | Array,
     requant: Requantization,
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],
     scale: float | None = None,
-) -> Any:
+) -> IntArray | FloatArray:
     """Three-dimensional form of :func:`conv2d`, for ``(B, C, D, H, W)``."""
     run = prepare(
         x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation, scale

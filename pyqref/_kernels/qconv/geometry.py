@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pyqref.numerics.windows import taps_within
+
 from .pack import PackedConv, pack_conv
 from .structs import Part
 
@@ -41,8 +43,30 @@ def in_space(
     )
 
 
+def _without_idle_taps(
+    packed: PackedConv, geometry: tuple[int, ...]
+) -> tuple[PackedConv, tuple[int, ...]]:
+    """Leave out taps at the ends of a window under which there is padding only.
+
+    Padding is real zero, and adds nothing. A wide dilation has such taps, or a small image.
+    """
+    size, window, stride, padding, dilation, count, *rest = (
+        geometry[i : i + 3] for i in range(0, 27, 3)
+    )
+    # What follows the last pixel is padding, as far as windows reach.
+    around = ((p, d * k) for p, d, k in zip(padding, dilation, window, strict=True))
+    taps = tuple(map(taps_within, size, count, window, stride, dilation, around))
+    left = tuple(each.stop - each.start for each in taps)
+    if left == window:
+        return packed, geometry
+    before = (p - d * each.start for p, d, each in zip(padding, dilation, taps, strict=True))
+    seen = (*size, *left, *stride, *before, *dilation, *count, *(i for each in rest for i in each))
+    return packed.with_taps(taps[5 - len(packed.shape) :]), seen
+
+
 def part_of(packed: PackedConv, geometry: tuple[int, ...], *, centred: bool) -> Part:
     """Return the geometry of some outputs for a kernel; ``centred`` weights have no zero points."""
+    packed, geometry = _without_idle_taps(packed, geometry)
     if not centred and (packed.joined > 1 or packed.in_strips or packed.is_depthwise):
         # They were packed as if they had none.
         packed = pack_conv(packed.weight, packed.groups, centred=False)

@@ -67,6 +67,22 @@ class PackedConv:
         """Products in each sum."""
         return prod(self.shape[1:])
 
+    @cached_property
+    def _fewer_taps(self) -> dict[tuple[tuple[int, int], ...], PackedConv]:
+        return {}
+
+    def with_taps(self, taps: tuple[slice, ...]) -> PackedConv:
+        """Pack the weights of some taps along each axis, once for all calls.
+
+        They are strips or taps where these are; other groups are packed for themselves.
+        """
+        key = tuple([(each.start, each.stop) for each in taps])
+        if key not in self._fewer_taps:
+            alike = self.in_strips or self.is_depthwise
+            some = self.weight[(..., *taps)]
+            self._fewer_taps[key] = pack_conv(some, self.groups, centred=alike)
+        return self._fewer_taps[key]
+
     @property
     def weight(self) -> IntArray:
         """The int8 weights ``(N, C // groups, *kernel)`` again, unpacked."""

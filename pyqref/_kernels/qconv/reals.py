@@ -19,6 +19,8 @@ from pyqref._kernels.quantize.affine import (
 )
 from pyqref.numerics.types import FloatArray, IntArray
 
+from ..._typing import Array
+
 __all__ = ["of_equation", "output_for_bytes", "dequantize_in_place"]
 
 _FLOAT32 = np.dtype(np.float32)
@@ -56,8 +58,11 @@ def dequantize_in_place(real: FloatArray, scale: float, zero_point: int) -> None
 
 
 def of_equation(
-    convolve: Callable[[IntArray], IntArray], x: Any, zero_point: int, scale: float | None
-) -> Any:
+    convolve: Callable[[IntArray], IntArray],
+    x: Any,
+    zero_point: int,
+    scale: float | None,
+) -> Array:
     """The result of an equation that convolves integers: of integers, or with a scale, of reals."""
     if scale is None:
         return convolve(x)

@@ -16,6 +16,7 @@ from pyqref._kernels.qgemm.finish import finish_of_sums, fits, zero_points_or_no
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.types import IntArray
 
+from ...numerics.types import FloatArray
 from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv
 from .split_sums import Term, reaches_far, split, unsplit
@@ -29,7 +30,7 @@ _OUTPUTS = 1 << 13
 
 
 def conv_sums(
-    x: Any,
+    x: FloatArray | IntArray,
     x_zero_point: int,
     packed: PackedConv,
     weight_zero_points: np.ndarray,

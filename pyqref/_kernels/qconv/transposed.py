@@ -23,6 +23,8 @@ from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization
 from pyqref.numerics.types import IntArray
 
+from ..._typing import Array
+from ...numerics.types import FloatArray
 from .convolution import Forward, run_parts, run_sums
 from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv, pack_conv
@@ -202,12 +204,12 @@ def conv_transpose(
     x: IntArray,
     x_zero_point: int,
     packed: PackedConvTranspose,
-    weight_zero_points: object,
+    weight_zero_points: int | Array,
     requant: Requantization,
     padding: Sequence[int],
     output_padding: Sequence[int],
     scale: float | None = None,
-) -> Any:
+) -> IntArray | FloatArray:
     """Fast form of :func:`pyqref.numerics.convolution.quantized_conv_transpose`, on packed weights.
 
     Equations ``eq-conv-transpose-accumulator``, ``eq-requantize-bias`` and ``eq-requantize``.
@@ -244,7 +246,7 @@ def prepare_transposed(
     x: IntArray,
     x_zero_point: int,
     packed: PackedConvTranspose,
-    weight_zero_points: object,
+    weight_zero_points: int | Array,
     requant: Requantization,
     padding: Sequence[int],
     output_padding: Sequence[int],

@@ -3,22 +3,6 @@
 The same results as :mod:`pyqref.numerics.linear`.
 """
 
-from .dynamic import Projection as Projection
-from .dynamic import linear_dynamic as linear_dynamic
-from .linear import linear as linear
-from .linear import linear_accumulator as linear_accumulator
-from .linear import linear_float as linear_float
-from .matmul import quantized_matmul as quantized_matmul
-from .pack import PackedLinear as PackedLinear
-from .pack import pack_linear as pack_linear
+from pyqref import _lazy
 
-__all__ = [
-    "PackedLinear",
-    "Projection",
-    "linear",
-    "linear_accumulator",
-    "linear_dynamic",
-    "linear_float",
-    "pack_linear",
-    "quantized_matmul",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
 from pyqref._kernels import threads
 from pyqref.numerics.types import IntArray
 
+from ..._typing import Array
 from .finish import finish_of_sums
 from .pack import PackedLinear
 
@@ -24,7 +24,7 @@ def deep_sums(
     x: IntArray,
     x_zero_point: int,
     packed: PackedLinear,
-    weight_zero_points: Any,
+    weight_zero_points: int | Array,
 ) -> IntArray:
     r"""Fast :func:`pyqref.numerics.linear.linear_accumulator`, of any depth: int64 ``(..., N)``.
 

@@ -13,6 +13,8 @@ from pyqref._kernels.parts import by_rows
 from pyqref._kernels.quantize import quantize_per_tensor
 from pyqref.numerics.types import Engine, FloatArray
 
+from ..._typing import Array, NumberOrArray
+from ...numerics.types import IntArray
 from ..observe.one_range import choose_qparams_of_range
 from .finish import finish_of_reals, fits, zero_points_or_none
 from .linear import linear_float
@@ -71,7 +73,7 @@ class Projection:
         zero_points = zero_points_or_none(weight_zero_points)
         self.weight = packed.finished(finish_of_reals(zero_points, scales, bias, engine))
 
-    def adds(self, bias: Any) -> bool:
+    def adds(self, bias: Array | None) -> bool:
         """Return True if the kernel adds this array in place: it must be writable as it lies."""
         return bias is self._bias and (bias is None or bias.flags.c_contiguous)
 
@@ -89,7 +91,7 @@ class Projection:
             done = kernel.linear_dynamic(rows, self.quant_max, out, self.weight, threads.limit)
         return self._of_parts(x) if done is None else done
 
-    def of_bytes(self, q: Any, scale: float, zero_point: int) -> FloatArray:
+    def of_bytes(self, q: IntArray, scale: float, zero_point: int) -> FloatArray:
         """Project rows that are quantized, to uint8."""
         packed, weight_zero_points, *rest = self._own
         return linear_float(q, zero_point, packed, weight_zero_points, scale, *rest)
@@ -110,9 +112,9 @@ class Projection:
 def linear_dynamic(
     x: FloatArray,
     packed: PackedLinear,
-    weight_zero_points: Any,
-    weight_scales: Any,
-    bias: Any = None,
+    weight_zero_points: int | Array,
+    weight_scales: NumberOrArray,
+    bias: Array | None = None,
     engine: Engine = "fbgemm",
     reduce_range: bool = True,
 ) -> tuple[FloatArray, float, float]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pyqref.numerics.requantize import Requantization
 from pyqref.numerics.types import Engine
+
+from ..._typing import Array
 
 __all__ = [
     "BYTES",
@@ -56,7 +58,7 @@ class Finish(NamedTuple):
     store: int
 
 
-def fits(depth: int, requant: Requantization | None, weight_zero_points: Any) -> bool:
+def fits(depth: int, requant: Requantization | None, weight_zero_points: int | Array) -> bool:
     """Return True if sums of ``depth`` products and an integer bias fit 32 bits for any data.
 
     That is so up to 65,793 products, or 33,025 where weights have zero points.
@@ -83,7 +85,7 @@ def bias_terms(requant: Requantization) -> tuple[np.ndarray | None, np.ndarray |
     return np.ascontiguousarray(bias, np.float32), None
 
 
-def zero_points_or_none(weight_zero_points: Any) -> np.ndarray | None:
+def zero_points_or_none(weight_zero_points: int | Array) -> np.ndarray | None:
     """Return the zero points of a weight as int64 ``(1,)`` or ``(N,)``; None stands for 0."""
     if isinstance(weight_zero_points, int):
         return np.full(1, weight_zero_points, np.int64) if weight_zero_points else None

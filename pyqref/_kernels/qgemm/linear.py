@@ -15,6 +15,7 @@ from pyqref.numerics.dynamic import dequantize_accumulator
 from pyqref.numerics.requantize import Requantization, accumulator_scale, requantize
 from pyqref.numerics.types import Engine, FloatArray, IntArray
 
+from ..._typing import Array, NumberOrArray
 from .deep import deep_sums
 from .finish import finish_of, finish_of_reals, finish_of_sums, fits, zero_points_or_none
 from .pack import PackedLinear, Weight
@@ -33,7 +34,7 @@ def linear(
     x: IntArray,
     x_zero_point: int,
     packed: PackedLinear,
-    weight_zero_points: Any,
+    weight_zero_points: int | Array,
     requant: Requantization,
 ) -> IntArray:
     """Fast form of :func:`pyqref.numerics.linear.quantized_linear`, on packed weights.
@@ -105,7 +106,7 @@ def _requantized(
 
 
 def linear_accumulator(
-    x: IntArray, x_zero_point: int, packed: PackedLinear, weight_zero_points: Any
+    x: IntArray, x_zero_point: int, packed: PackedLinear, weight_zero_points: int | Array
 ) -> IntArray:
     """Fast form of :func:`pyqref.numerics.linear.linear_accumulator`, on packed weights.
 
@@ -133,10 +134,10 @@ def linear_float(
     x: IntArray,
     x_zero_point: int,
     packed: PackedLinear,
-    weight_zero_points: Any,
+    weight_zero_points: int | Array,
     input_scale: float,
-    weight_scales: Any,
-    bias: Any = None,
+    weight_scales: NumberOrArray,
+    bias: Array | None = None,
     engine: Engine = "fbgemm",
 ) -> FloatArray:
     """Fast form of :func:`pyqref.numerics.dynamic.dequantize_accumulator` of the accumulators.

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import lies_in_result_order
+from pyqref._kernels.order import with_channels_last
 from pyqref._kernels.parts import copied_by_parts
 from pyqref.numerics import affine as reference
 from pyqref.numerics.types import FloatArray, IntArray
+
+from ..._typing import Array
 
 __all__ = [
     "dequantize_into",
@@ -24,7 +29,7 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 def quantize_per_tensor(
-    x: Any, scale: float, zero_point: int, quant_min: int, quant_max: int, storage: Any
+    x: FloatArray, scale: float, zero_point: int, quant_min: int, quant_max: int, storage: DTypeLike
 ) -> IntArray:
     """Fast form of :func:`pyqref.numerics.affine.quantize_per_tensor` (``eq-affine-quantize``).
 
@@ -40,13 +45,11 @@ def quantize_per_tensor(
     grid = scale, zero_point, quant_min, quant_max
     x = np.asarray(x)
     if not lies_in_result_order(x):
-        return copied_by_parts(
-            lambda part, _: quantize_per_tensor(part, *grid, storage), x, storage, "C"
-        )
+        return _in_result_order(lambda part: quantize_per_tensor(part, *grid, storage), x, storage)
     return np.asarray(reference.quantize_per_tensor(x, *grid, storage))
 
 
-def dequantize_per_tensor(q: Any, scale: float, zero_point: int) -> FloatArray:
+def dequantize_per_tensor(q: IntArray, scale: float, zero_point: int) -> FloatArray:
     """Fast form of :func:`pyqref.numerics.affine.dequantize_per_tensor` (``eq-affine-dequantize``).
 
     With the channels last in memory where ``q`` has them there.
@@ -58,10 +61,21 @@ def dequantize_per_tensor(q: Any, scale: float, zero_point: int) -> FloatArray:
             return x
     q = np.asarray(q)
     if not lies_in_result_order(q):
-        return copied_by_parts(
-            lambda part, _: dequantize_per_tensor(part, scale, zero_point), q, _FLOAT32, "C"
+        return _in_result_order(
+            lambda part: dequantize_per_tensor(part, scale, zero_point), q, _FLOAT32
         )
     return np.asarray(reference.dequantize_per_tensor(q, scale, zero_point))
+
+
+def _in_result_order(
+    function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, result: Any
+) -> np.ndarray:
+    """A function of elements, of parts of an array that lies otherwise than results do."""
+    seen = with_channels_last(x)
+    if seen is not None:
+        last, back = seen
+        return function(last).transpose(back)
+    return copied_by_parts(lambda part, _: function(part), x, result, "C")
 
 
 def dequantize_into(q: IntArray, x: FloatArray, scale: float, zero_point: int) -> None:
@@ -74,9 +88,9 @@ def dequantize_into(q: IntArray, x: FloatArray, scale: float, zero_point: int) -
 
 
 def quantize_per_channel(
-    x: Any,
-    scales: Any,
-    zero_points: Any,
+    x: FloatArray,
+    scales: FloatArray,
+    zero_points: Array,
     axis: int,
     quant_min: int,
     quant_max: int,
@@ -97,7 +111,9 @@ def quantize_per_channel(
     return _channels_by_parts(quantize_per_channel, x, storage, *grid)
 
 
-def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> FloatArray:
+def dequantize_per_channel(
+    q: IntArray, scales: FloatArray, zero_points: Array, axis: int
+) -> FloatArray:
     """Fast form of :func:`pyqref.numerics.affine.dequantize_per_channel`.
 
     Equation ``eq-affine-dequantize-channel``.

@@ -7,6 +7,7 @@ from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order, require_c
 from pyqref._kernels.quantize.chunks cimport Affine, doubles, each_strip
 from pyqref._kernels.quantize.integers cimport run_per_channel, run_per_tensor
 from pyqref._kernels.quantize.reals cimport dequantize_channels_task, run_dequantize
+from pyqref._kernels.quantize.rows cimport dequantized_rows, quantized_rows
 
 
 def quantize_per_tensor(
@@ -15,11 +16,13 @@ def quantize_per_tensor(
     """Quantize float32 ``x`` into ``out`` of 1 or 4 bytes an element, or a new array of that dtype.
 
     Returns the result, or None if ``x`` or the dtype is another or ``x`` lies in no order that
-    results lie in.
+    results lie in, nor row by row.
     """
     cdef cnp.ndarray q = output_beside(x, OF_FLOAT32, out, OF_INTEGERS, False)
     if q is not None:
         run_per_tensor(x, q, scale, zero_point, quant_min, quant_max, n_threads)
+    elif isinstance(x, cnp.ndarray) and isinstance(out, cnp.dtype):
+        return quantized_rows(x, out, scale, zero_point, quant_min, quant_max, n_threads)
     return q
 
 
@@ -38,11 +41,14 @@ def quantize_per_channel(
 def dequantize_per_tensor(q, out, float scale, int64_t zero_point, int n_threads):
     """Dequantize ``q`` of 1 or 4 bytes an element into ``out`` of float32, or a new array.
 
-    Returns the result, or None if ``q`` is of another type or lies in no order that results lie in.
+    Returns the result, or None if ``q`` is of another type or lies in no order that results lie in,
+    nor row by row.
     """
     cdef cnp.ndarray x = output_beside(q, OF_INTEGERS, out, OF_FLOAT32, False)
     if x is not None:
         run_dequantize(q, x, scale, zero_point, n_threads)
+    elif isinstance(q, cnp.ndarray) and isinstance(out, cnp.dtype):
+        return dequantized_rows(q, out, scale, zero_point, n_threads)
     return x
 
 

@@ -1,21 +1,5 @@
 """Recurrent cells and layers: as in :mod:`pyqref.numerics.recurrent`."""
 
-from .cells import gru_step as gru_step
-from .cells import lstm_step as lstm_step
-from .cells import rnn_step as rnn_step
-from .floats import recurrent_floats as recurrent_floats
-from .layer import NoGridError as NoGridError
-from .layer import recurrent_cell as recurrent_cell
-from .layer import recurrent_layer as recurrent_layer
-from .layer import recurrent_loop as recurrent_loop
+from pyqref import _lazy
 
-__all__ = [
-    "NoGridError",
-    "gru_step",
-    "lstm_step",
-    "recurrent_cell",
-    "recurrent_floats",
-    "recurrent_layer",
-    "recurrent_loop",
-    "rnn_step",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__)

@@ -1,21 +1,5 @@
 """Convolutions of floats and the largest of windows, as in :mod:`pyqref.numerics`."""
 
-from .float_convolution import convolution as convolution
-from .float_convolution import convolution_gradient as convolution_gradient
-from .float_convolution import convolution_weight_gradient as convolution_weight_gradient
-from .float_depthwise import depthwise as depthwise
-from .float_depthwise import depthwise_gradient as depthwise_gradient
-from .float_depthwise import depthwise_weight_gradient as depthwise_weight_gradient
-from .maxima import gradient_of_largest as gradient_of_largest
-from .maxima import largest as largest
+from pyqref import _lazy
 
-__all__ = [
-    "convolution",
-    "convolution_gradient",
-    "convolution_weight_gradient",
-    "depthwise",
-    "depthwise_gradient",
-    "depthwise_weight_gradient",
-    "gradient_of_largest",
-    "largest",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__)

@@ -27,7 +27,7 @@ _LABELS = {
 }
 
 
-def applied(draft: Draft, name: str, x: Operand, *parameters: Any) -> Operand:
+def applied(draft: Draft, name: str, x: Operand, *parameters: float) -> Operand:
     """A named function of a real number."""
     return draft.steps.add(
         f"{name} of it",

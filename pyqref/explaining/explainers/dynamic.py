@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..._typing import PackedLinear
 from ...numerics.dynamic_qparams import SMALLEST_DYNAMIC_SCALE
 from ..draft import Draft, explains
 from ..record import Value
@@ -133,7 +132,7 @@ def quantized_row(draft: Draft, row: Operand, scale: Operand, zero_point: Operan
 def dynamic_linear(
     draft: Draft,
     x: Value,
-    packed: Any,
+    packed: PackedLinear,
     row: int,
     channel: int,
     grid: tuple[Operand, Operand] | None = None,

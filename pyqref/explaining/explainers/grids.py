@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...tensor.quantized.quantizer import PerChannelQuantizer
 from ..draft import Draft, explains
 from ..record import Value
 from ..steps import Operand
@@ -91,7 +92,7 @@ def quantize_per_channel(draft: Draft) -> None:
     _real_of_channel(draft, q, quantizer, channel)
 
 
-def channel_parameters(quantizer: Any, channel: int) -> tuple[float, Any]:
+def channel_parameters(quantizer: PerChannelQuantizer, channel: int) -> tuple[float, Any]:
     """Scale and zero point of one channel."""
     scale = float(np.asarray(quantizer.scales)[channel])
     return scale, np.asarray(quantizer.zero_points)[channel].item()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..._typing import Packed
 from ..draft import Draft
 from ..steps import Operand, Steps
 
@@ -25,7 +24,7 @@ class Layer:
         Of the input.
     """
 
-    def __init__(self, packed: Any, channel: int, input_scale: float) -> None:
+    def __init__(self, packed: Packed, channel: int, input_scale: float) -> None:
         self.packed = packed
         self.channel = channel
         self.input_scale = input_scale

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import arithmetic
+from ..._typing import Packed, PackedConv
 from ...arithmetic.layer import layer_of
 from ..draft import Draft, Picture, explains
 from ..record import Value
@@ -47,7 +48,7 @@ def linear_places(shape: tuple[int, ...], index: tuple[int, ...]) -> Places:
     return Places(row * length + along, index[-1] * length + along, np.ones(length, bool))
 
 
-def places_of_conv(packed: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> Places:
+def places_of_conv(packed: PackedConv, shape: tuple[int, ...], index: tuple[int, ...]) -> Places:
     """Those of output ``index`` of a convolution with an input of this shape."""
     image, channel, *at = index
     kernel = packed.shape[2:]
@@ -87,7 +88,7 @@ def places_of_conv(packed: Any, shape: tuple[int, ...], index: tuple[int, ...]) 
 
 
 def accumulate(
-    draft: Draft, x: Value, x_zero: int, packed: Any, layer: Layer, places: Places, label: str
+    draft: Draft, x: Value, x_zero: int, packed: Packed, layer: Layer, places: Places, label: str
 ) -> Operand:
     """The accumulator of one output, with its extremes on the way."""
     inputs = draft.elements("x", x, places.inputs)
@@ -99,7 +100,7 @@ def accumulate_integers(
     draft: Draft,
     inputs: Operand,
     x_zero: Operand,
-    packed: Any,
+    packed: Packed,
     layer: Layer,
     places: Places,
     label: str,

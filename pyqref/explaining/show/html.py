@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from ..._typing import Derivation
 from ...tensor.html import Markup, element, faint, table
 from ..draft import Table
 from ..steps import Step, short
@@ -27,7 +28,7 @@ _FOLD = "cursor:pointer"
 _MOST_ROWS = 20
 
 
-def as_html(derivation: Any) -> str:
+def as_html(derivation: Derivation) -> str:
     """What notebooks show."""
     engine = f", engine {derivation.engine}" if derivation.engine else ""
     head = element(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import Derivation
 from ..steps import Operand, Step
 from .links import link
 
@@ -18,7 +19,7 @@ SCHEMA = 1
 _REALS = {"float32": np.float32, "float64": np.float64}
 
 
-def as_dict(derivation: Any) -> dict[str, Any]:
+def as_dict(derivation: Derivation) -> dict[str, Any]:
     """The derivation as plain dicts, lists, texts and numbers; real numbers in hexadecimal."""
     return {
         "schema": SCHEMA,
@@ -64,7 +65,7 @@ def as_dict(derivation: Any) -> dict[str, Any]:
     }
 
 
-def as_json(derivation: Any, indent: int | None) -> str:
+def as_json(derivation: Derivation, indent: int | None) -> str:
     """The same as text."""
     return json.dumps(as_dict(derivation), indent=indent, allow_nan=False)
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import Derivation
 from ..rules import RULES
 from ..steps import TWICE, Operand, Step, short
 
 __all__ = ["as_latex"]
 
 
-def as_latex(derivation: Any) -> str:
+def as_latex(derivation: Derivation) -> str:
     """All steps in an ``align*``, with symbols, numbers and values."""
     before = ["", *(each.section for each in derivation.steps)]
     rows = [

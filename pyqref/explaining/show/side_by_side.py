@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..._typing import Derivation
 from ...tensor.html import Markup, element
 from ..steps import short
 from .links import label_link
@@ -38,7 +39,7 @@ def merged(rows: Iterable[Iterable[str]]) -> list[str]:
     return order
 
 
-def side_by_side(derivation: Any) -> Markup:
+def side_by_side(derivation: Derivation) -> Markup:
     """A column for each arithmetic; what differs from the first one stands in bold."""
     others = derivation.others
     names = merged([step.name for step in steps] for steps in others.values())

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
+from ..._typing import Derivation
 from ..draft import Table
 from ..steps import Step, short
 
@@ -16,7 +17,7 @@ WIDTH = 80
 _ROWS = 4
 
 
-def title(derivation: Any) -> str:
+def title(derivation: Derivation) -> str:
     """What the derivation is of."""
     index = ", ".join(map(str, derivation.index))
     place = f"{derivation.layer}[{index}]" if index else derivation.layer
@@ -24,7 +25,7 @@ def title(derivation: Any) -> str:
     return f"{what}{place} = {short(derivation.stored)}"
 
 
-def as_text(derivation: Any) -> str:
+def as_text(derivation: Derivation) -> str:
     """All steps, each with its formula, its numbers, its value and what was decided."""
     return "\n".join(_lines(derivation))
 

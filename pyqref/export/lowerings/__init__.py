@@ -3,24 +3,6 @@
 Importing this package fills the table of :mod:`pyqref.export.table`.
 """
 
-from . import dynamic as dynamic
-from . import functional as functional
-from . import grids as grids
-from . import moves as moves
-from . import norms as norms
-from . import pointwise as pointwise
-from . import pooling as pooling
-from . import recurrent as recurrent
-from . import weighted as weighted
+from pyqref import _lazy
 
-__all__ = [
-    "dynamic",
-    "functional",
-    "grids",
-    "moves",
-    "norms",
-    "pointwise",
-    "pooling",
-    "recurrent",
-    "weighted",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__)

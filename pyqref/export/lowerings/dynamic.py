@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import Packed, Tensor
 from ...nn import modules as nn
 from ...nn import quantized as nnq
 from ...nn.intrinsic.quantized import dynamic as nniqd
 from ...nn.quantized import dynamic as nnqd
 from ..maker import Maker
 from ..problems import Unsupported
-from ..table import lowering
+from ..table import Layer, lowering
 from ..wire import Wire
 from .weighted import product, weight_of
 
@@ -40,7 +41,11 @@ def quantized_input(make: Maker, real: str, reduce_range: bool) -> tuple[str, st
 
 
 def dynamic_product(
-    make: Maker, quantized: tuple[str, str, str], weight: Any, bias: Any, name: str = "weight"
+    make: Maker,
+    quantized: tuple[str, str, str],
+    weight: Tensor,
+    bias: Tensor | None,
+    name: str = "weight",
 ) -> str:
     """Sums of products of integers as real numbers (``eq-linear-dynamic``)."""
     integers, scale, zero_point = quantized
@@ -59,7 +64,7 @@ def dynamic_product(
     return str(real)
 
 
-def reduces_range(make: Maker, packed: Any) -> bool:
+def reduces_range(make: Maker, packed: Packed) -> bool:
     """Whether an input is quantized to 7 bits, as the engine of a packed weight does.
 
     The style ``"qoperator"`` has DynamicQuantizeLinear, as the arithmetic ``"onnx"`` has.
@@ -68,7 +73,7 @@ def reduces_range(make: Maker, packed: Any) -> bool:
 
 
 @lowering(nnqd.Linear, nniqd.LinearReLU)
-def dynamic_linear(make: Maker, layer: Any, x: Wire) -> str:
+def dynamic_linear(make: Maker, layer: Layer, x: Wire) -> str:
     """A linear layer with a quantized weight and real numbers in and out."""
     weight, bias = layer._weight_bias()
     if weight.is_quantized:
@@ -84,7 +89,7 @@ def dynamic_linear(make: Maker, layer: Any, x: Wire) -> str:
 
 
 @lowering(nn.Embedding)
-def embedding(make: Maker, layer: Any, index: Wire) -> str:
+def embedding(make: Maker, layer: Layer, index: Wire) -> str:
     """Rows of a table of real numbers."""
     return str(
         make.node("Gather", [make.constant("weight", layer.weight.detach().numpy()), index.name])
@@ -106,13 +111,13 @@ def _rows(make: Maker, layer: Any, index: Wire) -> str:
 
 
 @lowering(nnq.Embedding)
-def quantized_embedding(make: Maker, layer: Any, index: Wire) -> str:
+def quantized_embedding(make: Maker, layer: Layer, index: Wire) -> str:
     """Rows of a quantized table."""
     return _rows(make, layer, index)
 
 
 @lowering(nnq.EmbeddingBag)
-def quantized_bag(make: Maker, layer: Any, index: Wire, *others: Any) -> str:
+def quantized_bag(make: Maker, layer: Layer, index: Wire, *others: object) -> str:
     """Sums of rows of a quantized table, for bags of one size."""
     if any(each is not None for each in others) or len(index.shape) != 2:
         raise Unsupported("offsets and weights are not exported; give indices (bags, size)")

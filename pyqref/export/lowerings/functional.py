@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from ..._typing import Packed, Tensor
 from ...tensor.base import TensorBase
 from ..maker import Maker
 from ..problems import Unsupported
@@ -18,7 +19,7 @@ from .weighted import float_layer, quantized_layer
 __all__: list[str] = []
 
 
-def of_packed(packed: Any, relu: bool) -> Any:
+def of_packed(packed: Packed, relu: bool) -> SimpleNamespace:
     """A packed weight, seen as the layer that it belongs to."""
     weight, bias = packed.unpack()
     layer = SimpleNamespace(
@@ -52,13 +53,15 @@ for _name in _NAMES:
 
 
 @lowering("quantized.linear_dynamic", "quantized.linear_dynamic_fp16")
-def linear_dynamic(make: Maker, x: Wire, packed: Any, *unused: Any, **others: Any) -> str:
+def linear_dynamic(make: Maker, x: Wire, packed: Packed, *unused: object, **others: object) -> str:
     """A linear layer that quantizes its input, or has a weight of half precision."""
     return dynamic_linear(make, of_packed(packed, False), x)
 
 
 @lowering("quantized.linear_relu_dynamic", "quantized.linear_relu_dynamic_fp16")
-def linear_relu_dynamic(make: Maker, x: Wire, packed: Any, *unused: Any, **others: Any) -> str:
+def linear_relu_dynamic(
+    make: Maker, x: Wire, packed: Packed, *unused: object, **others: object
+) -> str:
     """The same, and negative results zero."""
     return str(make.node("Relu", [linear_dynamic(make, x, packed)]))
 
@@ -69,7 +72,7 @@ def _known(*given: Any) -> None:
 
 
 @lowering("linear")
-def linear(make: Maker, x: Wire, weight: Any, bias: Any = None) -> Any:
+def linear(make: Maker, x: Wire, weight: Tensor, bias: Tensor | None = None) -> str:
     """A linear layer of real numbers."""
     _known(weight, bias)
     return float_layer(make, SimpleNamespace(weight=weight, bias=bias), x)
@@ -106,13 +109,13 @@ for _name in "123":
 def layer_norm_function(
     make: Maker,
     x: Wire,
-    normalized_shape: Any,
-    weight: Any = None,
-    bias: Any = None,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     eps: float = 1e-5,
-    *unused: Any,
-    **others: Any,
-) -> Any:
+    *unused: object,
+    **others: object,
+) -> str:
     """The last axes normalized."""
     _known(weight, bias)
     shape = tuple(normalized_shape)
@@ -125,12 +128,12 @@ def group_norm_function(
     make: Maker,
     x: Wire,
     num_groups: int,
-    weight: Any = None,
-    bias: Any = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     eps: float = 1e-5,
-    *unused: Any,
-    **others: Any,
-) -> Any:
+    *unused: object,
+    **others: object,
+) -> str:
     """Groups of channels normalized."""
     _known(weight, bias)
     layer = SimpleNamespace(weight=weight, bias=bias, eps=eps, num_groups=num_groups)
@@ -140,8 +143,14 @@ def group_norm_function(
 
 @lowering("quantized.instance_norm")
 def instance_norm_function(
-    make: Maker, x: Wire, weight: Any, bias: Any, eps: float, *unused: Any, **others: Any
-) -> Any:
+    make: Maker,
+    x: Wire,
+    weight: Tensor,
+    bias: Tensor | None,
+    eps: float,
+    *unused: object,
+    **others: object,
+) -> str:
     """Channels of each image normalized."""
     _known(weight, bias)
     layer = SimpleNamespace(weight=weight, bias=bias, eps=eps, num_features=x.shape[1])
@@ -152,14 +161,14 @@ def instance_norm_function(
 def batch_norm_function(
     make: Maker,
     x: Wire,
-    running_mean: Any,
-    running_var: Any,
-    weight: Any = None,
-    bias: Any = None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-5,
-) -> Any:
+) -> str:
     """Channels scaled by statistics of the training."""
     _known(running_mean, running_var, weight, bias)
     if training:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...nn import modules as nn
 from ...nn import quantized as nnq
 from ..maker import Maker
 from ..problems import Unsupported
-from ..table import lowering
+from ..table import Layer, lowering
 from ..wire import Wire
 
 __all__: list[str] = []
 
 
 @lowering("quantize_per_tensor")
-def quantize(make: Maker, x: Wire, *unused: Any, **others: Any) -> Any:
+def quantize(make: Maker, x: Wire, *unused: object, **others: object) -> str:
     """QuantizeLinear with the grid of the result."""
     if x.is_quantized:
         raise Unsupported("the input is quantized already")
@@ -23,7 +21,7 @@ def quantize(make: Maker, x: Wire, *unused: Any, **others: Any) -> Any:
 
 
 @lowering(nnq.Quantize)
-def quantize_module(make: Maker, layer: Any, x: Wire) -> Any:
+def quantize_module(make: Maker, layer: Layer, x: Wire) -> str:
     """QuantizeLinear with the grid of the layer."""
     return quantize(make, x)
 
@@ -37,13 +35,13 @@ def dequantize(make: Maker, x: Wire) -> str:
 
 
 @lowering(nnq.DeQuantize)
-def dequantize_module(make: Maker, layer: Any, x: Wire) -> str:
+def dequantize_module(make: Maker, layer: Layer, x: Wire) -> str:
     """DequantizeLinear."""
     return dequantize(make, x)
 
 
 @lowering("contiguous", "detach", "clone", "dropout", "cpu", "float", "_assert")
-def same(make: Maker, x: Wire, *unused: Any, **others: Any) -> str:
+def same(make: Maker, x: Wire, *unused: object, **others: object) -> str:
     """The input itself, which computes nothing."""
     if make.out.is_quantized != x.is_quantized:
         raise Unsupported("the result is not quantized, its input is")
@@ -51,7 +49,7 @@ def same(make: Maker, x: Wire, *unused: Any, **others: Any) -> str:
 
 
 @lowering("to")
-def to(make: Maker, x: Wire, *unused: Any, **others: Any) -> str:
+def to(make: Maker, x: Wire, *unused: object, **others: object) -> str:
     """The input itself, if its number format is the same."""
     if make.out.value.dtype is not x.value.dtype:
         raise Unsupported(f"it changes {x.value.dtype} to {make.out.value.dtype}")
@@ -59,7 +57,7 @@ def to(make: Maker, x: Wire, *unused: Any, **others: Any) -> str:
 
 
 @lowering(nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout)
-def same_module(make: Maker, layer: Any, x: Wire) -> str:
+def same_module(make: Maker, layer: Layer, x: Wire) -> str:
     """The input itself."""
     if layer.training and not isinstance(layer, nn.Identity):
         raise Unsupported("it is in training mode: call model.eval() first")

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ..._typing import Ints, Number, Tensor
 from ...nn import modules as nn
 from ..maker import Maker
 from ..problems import Unsupported
-from ..table import lowering
+from ..table import Layer, lowering
 from ..wire import Wire
 
 __all__: list[str] = []
 
 
 @lowering("view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze")
-def reshape(make: Maker, x: Wire, *unused: Any, **others: Any) -> str:
+def reshape(make: Maker, x: Wire, *unused: object, **others: object) -> str:
     """Another shape: lengths that follow the batch are copied, or worked out once."""
     out = make.out
     sizes: list[int] = []
@@ -33,7 +35,7 @@ def reshape(make: Maker, x: Wire, *unused: Any, **others: Any) -> str:
 
 
 @lowering(nn.Flatten, nn.Unflatten)
-def reshape_module(make: Maker, layer: Any, x: Wire) -> str:
+def reshape_module(make: Maker, layer: Layer, x: Wire) -> str:
     """Another shape."""
     return reshape(make, x)
 
@@ -65,8 +67,13 @@ def turned(make: Maker, x: Wire) -> str:
 
 @lowering("cat", "concat")
 def cat(
-    make: Maker, tensors: Any, dim: int = 0, *unused: Any, axis: int | None = None, **others: Any
-) -> Any:
+    make: Maker,
+    tensors: Sequence[Wire | Tensor],
+    dim: int = 0,
+    *unused: object,
+    axis: int | None = None,
+    **others: object,
+) -> str:
     """Tensors side by side: integers if all lie on the grid of the result, else real numbers."""
     dim = dim if axis is None else axis
     wires = [each for each in tensors if isinstance(each, Wire)]
@@ -77,14 +84,16 @@ def cat(
 
 
 @lowering("cat_relu")
-def cat_relu(make: Maker, tensors: Any, dim: int = 0, *unused: Any, **others: Any) -> Any:
+def cat_relu(
+    make: Maker, tensors: Sequence[Wire | Tensor], dim: int = 0, *unused: object, **others: object
+) -> str:
     """Tensors side by side, negative elements zero."""
     real = make.node("Concat", [make.real(each) for each in tensors], axis=int(dim))
     return make.finish(make.node("Relu", [real]))
 
 
 @lowering("stack")
-def stack(make: Maker, tensors: Any, dim: int = 0) -> Any:
+def stack(make: Maker, tensors: Sequence[Wire | Tensor], dim: int = 0) -> str:
     """Tensors along a new axis."""
     axes = make.shape(dim)
     parts = [make.node("Unsqueeze", [make.real(each), axes]) for each in tensors]
@@ -92,7 +101,7 @@ def stack(make: Maker, tensors: Any, dim: int = 0) -> Any:
 
 
 @lowering("chunk", "split", "tensor_split")
-def parts(make: Maker, x: Wire, *args: Any, dim: int = 0, **others: Any) -> tuple[str, ...]:
+def parts(make: Maker, x: Wire, *args: object, dim: int = 0, **others: object) -> tuple[str, ...]:
     """Several parts of a tensor along an axis."""
     whole = make.out
     axis = next((n for n, size in enumerate(x.shape) if size != whole[0].shape[n]), dim)
@@ -152,7 +161,7 @@ def select(make: Maker, x: Wire, dim: int, index: int) -> str:
 
 
 @lowering("expand", "expand_as")
-def expand(make: Maker, x: Wire, *unused: Any) -> str:
+def expand(make: Maker, x: Wire, *unused: object) -> str:
     """Axes of length one repeated."""
     if make.out.dynamic:
         sizes = [1 if n in make.out.dynamic else size for n, size in enumerate(make.out.shape)]
@@ -163,7 +172,9 @@ def expand(make: Maker, x: Wire, *unused: Any) -> str:
 
 
 @lowering("pad")
-def pad(make: Maker, x: Wire, pad: Any, mode: str = "constant", value: Any = None) -> Any:
+def pad(
+    make: Maker, x: Wire, pad: Sequence[int], mode: str = "constant", value: Number | None = None
+) -> str:
     """Elements around a tensor."""
     kinds = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
     rank = len(x.shape)
@@ -188,20 +199,20 @@ def channel_shuffle(make: Maker, x: Wire, groups: int) -> str:
 
 
 @lowering(nn.ChannelShuffle)
-def channel_shuffle_module(make: Maker, layer: Any, x: Wire) -> str:
+def channel_shuffle_module(make: Maker, layer: Layer, x: Wire) -> str:
     """Channels of the groups in turn."""
     return channel_shuffle(make, x, layer.groups)
 
 
 @lowering("pixel_shuffle")
-def pixel_shuffle(make: Maker, x: Wire, upscale_factor: int) -> Any:
+def pixel_shuffle(make: Maker, x: Wire, upscale_factor: int) -> str:
     """Channels become pixels."""
     name = make.node("DepthToSpace", [make.real(x)], blocksize=int(upscale_factor), mode="CRD")
     return make.finish(name)
 
 
 @lowering(nn.PixelShuffle)
-def pixel_shuffle_module(make: Maker, layer: Any, x: Wire) -> Any:
+def pixel_shuffle_module(make: Maker, layer: Layer, x: Wire) -> str:
     """Channels become pixels."""
     return pixel_shuffle(make, x, layer.upscale_factor)
 
@@ -210,12 +221,12 @@ def pixel_shuffle_module(make: Maker, layer: Any, x: Wire) -> Any:
 def interpolate(
     make: Maker,
     x: Wire,
-    size: Any = None,
-    scale_factor: Any = None,
+    size: Ints | None = None,
+    scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
-    **unused: Any,
-) -> Any:
+    **unused: object,
+) -> str:
     """Another size, by the nearest element or by weighing neighbours."""
     kinds = {"nearest": "nearest", "bilinear": "linear", "linear": "linear", "trilinear": "linear"}
     if mode not in kinds:
@@ -235,6 +246,6 @@ def interpolate(
 
 
 @lowering(nn.Upsample, nn.UpsamplingNearest2d, nn.UpsamplingBilinear2d)
-def upsample_module(make: Maker, layer: Any, x: Wire) -> Any:
+def upsample_module(make: Maker, layer: Layer, x: Wire) -> str:
     """Another size."""
     return interpolate(make, x, mode=layer.mode, align_corners=layer.align_corners)

@@ -11,7 +11,7 @@ from ...nn import quantized as nnq
 from ...nn.intrinsic import quantized as nniq
 from ..maker import Maker
 from ..problems import Unsupported
-from ..table import lowering
+from ..table import Layer, lowering
 from ..wire import Wire
 
 __all__: list[str] = []
@@ -33,7 +33,7 @@ def _as_float32(make: Maker, names: list[str]) -> list[str]:
 
 
 @lowering(nn.LayerNorm)
-def layer_norm(make: Maker, layer: Any, x: Wire) -> Any:
+def layer_norm(make: Maker, layer: Layer, x: Wire) -> str:
     """The last axes normalized."""
     inputs = [make.real(x), *_as_float32(make, _affine(make, layer, layer.normalized_shape))]
     axis = -len(layer.normalized_shape)
@@ -41,7 +41,7 @@ def layer_norm(make: Maker, layer: Any, x: Wire) -> Any:
 
 
 @lowering(nn.GroupNorm)
-def group_norm(make: Maker, layer: Any, x: Wire) -> Any:
+def group_norm(make: Maker, layer: Layer, x: Wire) -> str:
     """Groups of channels normalized."""
     inputs = [make.real(x), *_as_float32(make, _affine(make, layer, layer.num_channels))]
     groups = int(layer.num_groups)
@@ -51,7 +51,7 @@ def group_norm(make: Maker, layer: Any, x: Wire) -> Any:
 
 @lowering(nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d)
 @lowering(nnq.InstanceNorm1d, nnq.InstanceNorm2d, nnq.InstanceNorm3d)
-def instance_norm(make: Maker, layer: Any, x: Wire) -> Any:
+def instance_norm(make: Maker, layer: Layer, x: Wire) -> str:
     """Channels of each image normalized."""
     if getattr(layer, "running_mean", None) is not None:
         raise Unsupported("track_running_stats=True is not exported")
@@ -60,7 +60,7 @@ def instance_norm(make: Maker, layer: Any, x: Wire) -> Any:
 
 
 @lowering(nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nnq.BatchNorm2d, nnq.BatchNorm3d)
-def batch_norm(make: Maker, layer: Any, x: Wire) -> Any:
+def batch_norm(make: Maker, layer: Layer, x: Wire) -> str:
     """Channels scaled by statistics of the training."""
     if layer.training and type(layer).__module__.startswith("pyqref.nn.modules"):
         raise Unsupported("it is in training mode: call model.eval() first")

@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ..._typing import Tensor, TensorOrNumber
 from ...nn import modules as nn
 from ...nn import quantized as nnq
 from ..maker import Maker
 from ..problems import Unsupported
-from ..table import lowering
+from ..table import Layer, lowering
 from ..wire import Wire
 
 __all__: list[str] = []
@@ -67,33 +68,33 @@ _enter_simple()
 
 
 @lowering("hardsigmoid")
-def hardsigmoid(make: Maker, x: Wire, *unused: Any, **others: Any) -> Any:
+def hardsigmoid(make: Maker, x: Wire, *unused: object, **others: object) -> str:
     """``min(max(x / 6 + 0.5, 0), 1)``."""
     return make.finish(make.node("HardSigmoid", [make.real(x)], alpha=1 / 6, beta=0.5))
 
 
 @lowering("leaky_relu")
 def leaky_relu(
-    make: Maker, x: Wire, negative_slope: float = 0.01, *unused: Any, **others: Any
-) -> Any:
+    make: Maker, x: Wire, negative_slope: float = 0.01, *unused: object, **others: object
+) -> str:
     """``x``, or ``negative_slope x`` where it is negative."""
     return make.finish(make.node("LeakyRelu", [make.real(x)], alpha=float(negative_slope)))
 
 
 @lowering("elu")
-def elu(make: Maker, x: Wire, *args: Any, alpha: float = 1.0, **others: Any) -> Any:
+def elu(make: Maker, x: Wire, *args: object, alpha: float = 1.0, **others: object) -> str:
     """``x``, or ``alpha (exp x - 1)`` where it is negative."""
     return make.finish(make.node("Elu", [make.real(x)], alpha=float(alpha)))
 
 
 @lowering("gelu")
-def gelu(make: Maker, x: Wire, approximate: str = "none") -> Any:
+def gelu(make: Maker, x: Wire, approximate: str = "none") -> str:
     """``x`` times the normal distribution function."""
     return make.finish(make.node("Gelu", [make.real(x)], approximate=approximate))
 
 
 @lowering("silu")
-def silu(make: Maker, x: Wire, inplace: bool = False) -> Any:
+def silu(make: Maker, x: Wire, inplace: bool = False) -> str:
     """``x sigmoid(x)``."""
     real = make.real(x)
     return make.finish(make.node("Mul", [real, make.node("Sigmoid", [real])]))
@@ -106,32 +107,39 @@ def _clipped(make: Maker, x: Wire, low: float | None, high: float | None) -> Any
 
 @lowering("hardtanh")
 def hardtanh(
-    make: Maker, x: Wire, min_val: float = -1.0, max_val: float = 1.0, *unused: Any, **others: Any
-) -> Any:
+    make: Maker,
+    x: Wire,
+    min_val: float = -1.0,
+    max_val: float = 1.0,
+    *unused: object,
+    **others: object,
+) -> str:
     """Clip to two ends."""
     return _clipped(make, x, min_val, max_val)
 
 
 @lowering("relu6")
-def relu6(make: Maker, x: Wire, inplace: bool = False) -> Any:
+def relu6(make: Maker, x: Wire, inplace: bool = False) -> str:
     """Clip to 0 and 6."""
     return _clipped(make, x, 0.0, 6.0)
 
 
 @lowering("clamp", "clip")
-def clamp(make: Maker, x: Wire, min: Any = None, max: Any = None, **unused: Any) -> Any:
+def clamp(
+    make: Maker, x: Wire, min: float | None = None, max: float | None = None, **unused: object
+) -> str:
     """Clip to two numbers, one of which may be None."""
     return _clipped(make, x, min, max)
 
 
 @lowering("clamp_min")
-def clamp_min(make: Maker, x: Wire, min: float) -> Any:
+def clamp_min(make: Maker, x: Wire, min: float) -> str:
     """Clip from below."""
     return _clipped(make, x, min, None)
 
 
 @lowering("prelu")
-def prelu(make: Maker, x: Wire, weight: Any, *unused: Any, **others: Any) -> Any:
+def prelu(make: Maker, x: Wire, weight: Tensor, *unused: object, **others: object) -> str:
     """``x``, or ``weight x`` where it is negative; one weight a channel."""
     value = weight.dequantize() if weight.is_quantized else weight
     slopes = value.detach().numpy().reshape(-1, *[1] * (len(x.shape) - 2))
@@ -148,13 +156,13 @@ lowering(nn.PReLU, nnq.PReLU)(_module(prelu, "weight"))
 
 
 @lowering(nn.ELU)
-def elu_module(make: Maker, layer: Any, x: Wire) -> Any:
+def elu_module(make: Maker, layer: Layer, x: Wire) -> str:
     """ELU with the constant of the layer."""
     return elu(make, x, alpha=layer.alpha)
 
 
 @lowering("softmax")
-def softmax(make: Maker, x: Wire, dim: Any = None, *unused: Any, **others: Any) -> Any:
+def softmax(make: Maker, x: Wire, dim: int | None = None, *unused: object, **others: object) -> str:
     """Exponentials that sum to one along an axis."""
     if dim is None:
         raise Unsupported("softmax without dim: say along which axis")
@@ -162,7 +170,9 @@ def softmax(make: Maker, x: Wire, dim: Any = None, *unused: Any, **others: Any) 
 
 
 @lowering("log_softmax")
-def log_softmax(make: Maker, x: Wire, dim: Any = None, *unused: Any, **others: Any) -> Any:
+def log_softmax(
+    make: Maker, x: Wire, dim: int | None = None, *unused: object, **others: object
+) -> str:
     """Logarithm of the softmax."""
     if dim is None:
         raise Unsupported("log_softmax without dim: say along which axis")
@@ -194,13 +204,13 @@ lowering("matmul", "bmm", "mm")(_of_two("MatMul"))
 
 
 @lowering("pow")
-def power(make: Maker, x: Wire, exponent: Any) -> Any:
+def power(make: Maker, x: Wire, exponent: Wire | TensorOrNumber) -> str:
     """A power with a constant exponent, or element by element."""
     return make.finish(make.node("Pow", [make.real(x), make.real(exponent)]))
 
 
 @lowering("rsqrt")
-def rsqrt(make: Maker, x: Wire) -> Any:
+def rsqrt(make: Maker, x: Wire) -> str:
     """One over the square root."""
     return make.finish(make.node("Reciprocal", [make.node("Sqrt", [make.real(x)])]))
 
@@ -211,10 +221,10 @@ def attention(
     query: Wire,
     key: Wire,
     value: Wire,
-    attn_mask: Any = None,
-    *args: Any,
-    **others: Any,
-) -> Any:
+    attn_mask: object = None,
+    *args: object,
+    **others: object,
+) -> str:
     """Softmax of scaled products, times values."""
     if args or others or attn_mask is not None:
         raise Unsupported("only query, key and value are exported")

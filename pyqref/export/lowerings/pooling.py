@@ -7,7 +7,7 @@ from typing import Any
 from ...nn import modules as nn
 from ..maker import Maker
 from ..problems import Unsupported
-from ..table import lowering
+from ..table import Layer, lowering
 from ..wire import Wire
 
 __all__: list[str] = []
@@ -47,7 +47,7 @@ for _count in "123":
 
 
 @lowering(nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d)
-def max_pool_module(make: Maker, layer: Any, x: Wire) -> str:
+def max_pool_module(make: Maker, layer: Layer, x: Wire) -> str:
     """The largest of each window: integers stay what they are."""
     return _max_pool(
         make,
@@ -83,7 +83,7 @@ for _count in "123":
 
 
 @lowering(nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)
-def avg_pool_module(make: Maker, layer: Any, x: Wire) -> Any:
+def avg_pool_module(make: Maker, layer: Layer, x: Wire) -> str:
     """The mean of each window."""
     return _avg_pool(
         make,
@@ -117,13 +117,13 @@ for _count in "123":
 
 
 @lowering(nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d)
-def adaptive_avg_pool_module(make: Maker, layer: Any, x: Wire) -> Any:
+def adaptive_avg_pool_module(make: Maker, layer: Layer, x: Wire) -> str:
     """Means of windows that give a number of outputs."""
     return _adaptive(make, x, False)
 
 
 @lowering(nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d, nn.AdaptiveMaxPool3d)
-def adaptive_max_pool_module(make: Maker, layer: Any, x: Wire) -> Any:
+def adaptive_max_pool_module(make: Maker, layer: Layer, x: Wire) -> str:
     """The largest of windows that give a number of outputs."""
     return _adaptive(make, x, True)
 

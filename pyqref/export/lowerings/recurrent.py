@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._typing import Packed
 from ...nn import modules as nn
 from ...nn.quantized import dynamic as nnqd
 from ..maker import Maker
 from ..problems import Unsupported
-from ..table import lowering
+from ..table import Layer, lowering
 from ..wire import Wire
 from .dynamic import quantized_input, reduces_range
 from .weighted import weight_of
@@ -30,7 +32,7 @@ class Projection(NamedTuple):
     reduce_range: bool
 
 
-def projection(make: Maker, packed: Any, name: str) -> Projection:
+def projection(make: Maker, packed: Packed, name: str) -> Projection:
     """Add the constants of a packed weight."""
     weight, bias = packed.unpack()
     offset = "" if bias is None else make.constant(f"bias_{name}", bias.detach().numpy())
@@ -84,7 +86,9 @@ STEPS = {"LSTM": lstm_step, "GRU": gru_step}
 
 
 @lowering(nn.LSTM, nn.GRU, nnqd.LSTM, nnqd.GRU)
-def recurrent(make: Maker, layer: Any, x: Wire, hx: Any = None) -> Any:
+def recurrent(
+    make: Maker, layer: Layer, x: Wire, hx: Wire | Sequence[Wire] | None = None
+) -> tuple[str, str | tuple[str, ...]]:
     """All layers and directions, every step by operators of its own."""
     if not isinstance(x, Wire) or len(x.shape) != 3:
         raise Unsupported("only sequences of one length are exported")
@@ -152,7 +156,9 @@ def _stacked(make: Maker, names: list[str]) -> str:
 
 
 @lowering(nnqd.LSTMCell, nnqd.GRUCell)
-def cell(make: Maker, layer: Any, x: Wire, hx: Any = None) -> Any:
+def cell(
+    make: Maker, layer: Layer, x: Wire, hx: Wire | Sequence[Wire] | None = None
+) -> str | tuple[str, ...]:
     """One step."""
     kind = type(layer).__name__.removesuffix("Cell")
     names = 2 if kind == "LSTM" else 1

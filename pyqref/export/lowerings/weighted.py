@@ -6,16 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._typing import Tensor
 from ...nn import intrinsic as nni
 from ...nn import modules as nn
 from ...nn import quantized as nnq
 from ...nn.intrinsic import quantized as nniq
+from ...nn.modules.container import Sequential
 from ...nn.quantized import reference as nnqr
 from ...numerics.requantize import accumulator_scale
 from ...ops import quantized as ops
 from ..maker import Maker
 from ..problems import Unsupported
-from ..table import lowering
+from ..table import Layer, lowering
 from ..wire import Wire
 
 __all__ = ["Weight", "geometry_of", "reals_of_weight", "weight_of"]
@@ -72,14 +74,14 @@ def reals_of_weight(make: Maker, weight: Weight) -> str:
     return str(make.node("DequantizeLinear", names, suffix="weight_real", axis=axis))
 
 
-def integer_bias(x: Wire, weight: Weight, bias: Any) -> tuple[np.ndarray, np.ndarray]:
+def integer_bias(x: Wire, weight: Weight, bias: Tensor) -> tuple[np.ndarray, np.ndarray]:
     """The bias in units of the accumulator (``eq-requantize-onnx``), and that unit."""
     unit = accumulator_scale(x.grid.scale, weight.scale)
     scaled = np.asarray(bias.detach().numpy(), np.float32) / unit
     return np.clip(np.rint(scaled), -(2**31), 2**31 - 1).astype(np.int32), unit
 
 
-def reals_of_bias(make: Maker, x: Wire, weight: Weight, bias: Any) -> list[str]:
+def reals_of_bias(make: Maker, x: Wire, weight: Weight, bias: Tensor | None) -> list[str]:
     """The bias as integers in units of the accumulator, and an operator that makes it real.
 
     Where the model computes with real numbers, the bias stays one of them.
@@ -98,7 +100,7 @@ def reals_of_bias(make: Maker, x: Wire, weight: Weight, bias: Any) -> list[str]:
     return [make.node("DequantizeLinear", names, suffix="bias_real", axis=axis)]
 
 
-def geometry_of(layer: Any) -> dict[str, Any]:
+def geometry_of(layer: Layer) -> dict[str, Any]:
     """Strides, pads, dilations and groups of a convolution as attributes."""
     if getattr(layer, "padding_mode", "zeros") != "zeros":
         raise Unsupported(f"padding_mode={layer.padding_mode!r} has no operator; use 'zeros'")
@@ -117,12 +119,12 @@ def geometry_of(layer: Any) -> dict[str, Any]:
     }
 
 
-def is_transposed(layer: Any) -> bool:
+def is_transposed(layer: Layer) -> bool:
     """Whether it is a transposed convolution."""
     return bool(getattr(layer, "transposed", False)) or "ConvTranspose" in type(layer).__name__
 
 
-def convolution(make: Maker, layer: Any, inputs: list[str], x: Wire) -> str:
+def convolution(make: Maker, layer: Layer, inputs: list[str], x: Wire) -> str:
     """A convolution of real numbers."""
     attributes = geometry_of(layer)
     kind = "Conv"
@@ -140,7 +142,7 @@ def product(make: Maker, inputs: list[str], x: Wire, weight: np.ndarray) -> str:
     return str(make.node("Add", [result, inputs[2]])) if len(inputs) > 2 else str(result)
 
 
-def sum_of_products(make: Maker, layer: Any, x: Wire, weight: Weight, bias: Any) -> str:
+def sum_of_products(make: Maker, layer: Layer, x: Wire, weight: Weight, bias: Tensor | None) -> str:
     """The real numbers of a layer before its function."""
     inputs = [make.real(x), reals_of_weight(make, weight)]
     inputs += reals_of_bias(make, x, weight, bias)
@@ -151,7 +153,7 @@ def sum_of_products(make: Maker, layer: Any, x: Wire, weight: Weight, bias: Any)
 
 @lowering(nnq.Linear, nnq.Conv1d, nnq.Conv2d, nnq.Conv3d)
 @lowering(nnq.ConvTranspose1d, nnq.ConvTranspose2d, nnq.ConvTranspose3d)
-def quantized_layer(make: Maker, layer: Any, x: Wire, *extra: Any) -> str:
+def quantized_layer(make: Maker, layer: Layer, x: Wire, *extra: Wire) -> str:
     """A layer on integers: real numbers between grids, or an operator on integers."""
     weight, bias = weight_of(layer.weight()), layer.bias()
     plain = not (extra or has_function(layer) or is_transposed(layer))
@@ -164,19 +166,19 @@ def quantized_layer(make: Maker, layer: Any, x: Wire, *extra: Any) -> str:
     return within_range(make, layer, result)
 
 
-def has_function(layer: Any) -> bool:
+def has_function(layer: Layer) -> bool:
     """Whether another function than ReLU follows before the rounding."""
     return isinstance(layer, nniq.LinearLeakyReLU | nniq.LinearTanh)
 
 
-def has_relu(layer: Any) -> bool:
+def has_relu(layer: Layer) -> bool:
     """Whether negative results become zero."""
     kinds = (nniq.ConvReLU1d, nniq.ConvReLU2d, nniq.ConvReLU3d, nniq.LinearReLU)
     fused = isinstance(layer, (*kinds, nniq.ConvAddReLU2d))
     return fused or bool(getattr(layer, "fused_relu", False))
 
 
-def function_of(make: Maker, layer: Any, real: str) -> str:
+def function_of(make: Maker, layer: Layer, real: str) -> str:
     """The function that is fused with a layer."""
     if has_relu(layer):
         return str(make.node("Relu", [real]))
@@ -185,7 +187,7 @@ def function_of(make: Maker, layer: Any, real: str) -> str:
     return str(make.node("Tanh", [real])) if isinstance(layer, nniq.LinearTanh) else real
 
 
-def within_range(make: Maker, layer: Any, result: str, relu: bool = False) -> str:
+def within_range(make: Maker, layer: Layer, result: str, relu: bool = False) -> str:
     """Clamp integers to the range that a layer was given, and to the zero point by a ReLU."""
     dtype = make.out.grid.dtype
     low, high = layer._packed_weight().output_range
@@ -198,7 +200,7 @@ def within_range(make: Maker, layer: Any, result: str, relu: bool = False) -> st
     return str(make.node("Clip", [result, *ends]))
 
 
-def on_integers(make: Maker, layer: Any, x: Wire, weight: Weight, bias: Any) -> str:
+def on_integers(make: Maker, layer: Layer, x: Wire, weight: Weight, bias: Tensor | None) -> str:
     """A layer as an operator on integers (``eq-requantize-onnx``)."""
     out = make.out
     out.scale, out.zero_point = make.grid(out.grid)
@@ -226,7 +228,7 @@ def on_integers(make: Maker, layer: Any, x: Wire, weight: Weight, bias: Any) -> 
     return within_range(make, layer, result, has_relu(layer))
 
 
-def linear_with_bias(make: Maker, x: Wire, weight: Weight, bias: Any) -> str:
+def linear_with_bias(make: Maker, x: Wire, weight: Weight, bias: Tensor) -> str:
     """A linear layer with a bias, which QLinearMatMul has not: the steps one by one."""
     integers, unit = integer_bias(x, weight, bias)
     out = make.out
@@ -247,7 +249,7 @@ def linear_with_bias(make: Maker, x: Wire, weight: Weight, bias: Any) -> str:
 
 @lowering(nnqr.Linear, nnqr.Conv1d, nnqr.Conv2d, nnqr.Conv3d)
 @lowering(nnqr.ConvTranspose1d, nnqr.ConvTranspose2d, nnqr.ConvTranspose3d)
-def reference_layer(make: Maker, layer: Any, x: Wire) -> str:
+def reference_layer(make: Maker, layer: Layer, x: Wire) -> str:
     """A layer on real numbers whose weight lies on a grid."""
     weight = layer.get_quantized_weight()
     if not weight.is_quantized:
@@ -257,7 +259,7 @@ def reference_layer(make: Maker, layer: Any, x: Wire) -> str:
 
 @lowering(nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 @lowering(nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
-def float_layer(make: Maker, layer: Any, x: Wire) -> str:
+def float_layer(make: Maker, layer: Layer, x: Wire) -> str:
     """A layer of real numbers."""
     weight = layer.weight.detach().numpy()
     inputs = [make.real(x), make.constant("weight", weight)]
@@ -269,7 +271,7 @@ def float_layer(make: Maker, layer: Any, x: Wire) -> str:
 
 
 @lowering(nni.ConvReLU1d, nni.ConvReLU2d, nni.ConvReLU3d, nni.LinearReLU)
-def fused_float_layer(make: Maker, layers: Any, x: Wire) -> str:
+def fused_float_layer(make: Maker, layers: Sequential, x: Wire) -> str:
     """A layer of real numbers, or a reference layer, and a ReLU."""
     first = layers[0]
     kinds = (nnqr.Linear, nnqr.Conv1d, nnqr.Conv2d, nnqr.Conv3d)

@@ -41,7 +41,7 @@ _DROPOUT = (nn.Dropout, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureA
 
 
 def matches_module_pattern(
-    pattern: Iterable[type[Module]], node: Any, modules: dict[str, Module]
+    pattern: Iterable[type[Module]], node: Node, modules: dict[str, Module]
 ) -> bool:
     """Return True if a node, and the one that is its first argument, call modules of two classes.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
+from ..._typing import Node
 from ...nn import modules as nn
 from ...tensor import abs as abs_
 from ...tensor import (
@@ -42,7 +43,7 @@ from ...tensor import (
 from ...tensor import pow as pow_
 from ...tensor import round as round_
 from ...tensor import sum as sum_
-from .importer import Given, Importer, Unsupported, importing
+from .importer import Given, Importer, Made, Unsupported, importing
 from .layers import tensor_of
 from .source import Operator
 
@@ -133,7 +134,7 @@ _enter()
 
 
 @importing("HardSigmoid")
-def hardsigmoid(importer: Importer, operator: Operator, x: Given) -> Any:
+def hardsigmoid(importer: Importer, operator: Operator, x: Given) -> Made:
     """``clip(alpha x + beta, 0, 1)``."""
     alpha, beta = (operator.attributes.get(name, n) for name, n in (("alpha", 0.2), ("beta", 0.5)))
     if abs(alpha - 1 / 6) < 1e-7 and beta == 0.5:
@@ -143,19 +144,19 @@ def hardsigmoid(importer: Importer, operator: Operator, x: Given) -> Any:
 
 
 @importing("LeakyRelu")
-def leaky_relu(importer: Importer, operator: Operator, x: Given) -> Any:
+def leaky_relu(importer: Importer, operator: Operator, x: Given) -> Made:
     """``x``, or a part of it where it is negative."""
     return importer.module(nn.LeakyReLU(operator.attributes.get("alpha", 0.01)), importer.node(x))
 
 
 @importing("Elu")
-def elu(importer: Importer, operator: Operator, x: Given) -> Any:
+def elu(importer: Importer, operator: Operator, x: Given) -> Made:
     """``x``, or an exponential less one where it is negative."""
     return importer.module(nn.ELU(operator.attributes.get("alpha", 1.0)), importer.node(x))
 
 
 @importing("Gelu")
-def gelu(importer: Importer, operator: Operator, x: Given) -> Any:
+def gelu(importer: Importer, operator: Operator, x: Given) -> Made:
     """``x`` times the normal distribution function."""
     return importer.module(
         nn.GELU(operator.attributes.get("approximate", "none")), importer.node(x)
@@ -163,7 +164,7 @@ def gelu(importer: Importer, operator: Operator, x: Given) -> Any:
 
 
 @importing("PRelu")
-def prelu(importer: Importer, operator: Operator, x: Given, slope: Given) -> Any:
+def prelu(importer: Importer, operator: Operator, x: Given, slope: Given) -> Made:
     """``x``, or a part of it where it is negative, learned for each channel."""
     weight = importer.constant(slope, "the slope").reshape(-1)
     layer = nn.PReLU(weight.size)
@@ -172,14 +173,14 @@ def prelu(importer: Importer, operator: Operator, x: Given, slope: Given) -> Any
 
 
 @importing("Softmax", "LogSoftmax")
-def softmax(importer: Importer, operator: Operator, x: Given) -> Any:
+def softmax(importer: Importer, operator: Operator, x: Given) -> Made:
     """Exponentials that sum to one along an axis."""
     kind = nn.Softmax if operator.kind == "Softmax" else nn.LogSoftmax
     return importer.module(kind(operator.attributes.get("axis", -1)), importer.node(x))
 
 
 @importing("Clip")
-def clip(importer: Importer, operator: Operator, x: Given, *ends: Given) -> Any:
+def clip(importer: Importer, operator: Operator, x: Given, *ends: Given) -> Made:
     """Clip to two ends, either of which may be left out; integers stay on their grid."""
     values = operator.attributes
     limits: list[Any] = [values.get("min"), values.get("max")]
@@ -198,7 +199,7 @@ def clip(importer: Importer, operator: Operator, x: Given, *ends: Given) -> Any:
 
 
 @importing("Max", "Min")
-def largest(importer: Importer, operator: Operator, *given: Given) -> Any:
+def largest(importer: Importer, operator: Operator, *given: Given) -> Made:
     """The largest or smallest of several tensors."""
     function = maximum if operator.kind == "Max" else minimum
     nodes = [importer.node(each) for each in given]
@@ -209,7 +210,7 @@ def largest(importer: Importer, operator: Operator, *given: Given) -> Any:
 
 
 @importing("Sum")
-def several(importer: Importer, operator: Operator, *given: Given) -> Any:
+def several(importer: Importer, operator: Operator, *given: Given) -> Made:
     """The sum of several tensors."""
     nodes = [importer.node(each) for each in given]
     result = nodes[0]
@@ -219,13 +220,13 @@ def several(importer: Importer, operator: Operator, *given: Given) -> Any:
 
 
 @importing("Where")
-def chosen(importer: Importer, operator: Operator, *given: Given) -> Any:
+def chosen(importer: Importer, operator: Operator, *given: Given) -> Made:
     """Elements of one tensor or another."""
     return importer.call(where, *(importer.node(each) for each in given))
 
 
 @importing("Cast")
-def cast(importer: Importer, operator: Operator, x: Given) -> Any:
+def cast(importer: Importer, operator: Operator, x: Given) -> Node | Given:
     """Another number format."""
     target = TYPES.get(operator.attributes["to"])
     if target is None:
@@ -256,13 +257,13 @@ importing("ReduceMin")(_reduction(amin))
 
 
 @importing("Dropout", "Identity")
-def same(importer: Importer, operator: Operator, x: Given, *unused: Given) -> Any:
+def same(importer: Importer, operator: Operator, x: Given, *unused: Given) -> list[Given]:
     """The input itself."""
     return [x, Given()]
 
 
 @importing("Constant")
-def constant(importer: Importer, operator: Operator) -> Any:
+def constant(importer: Importer, operator: Operator) -> Given:
     """A tensor of the file."""
     values = operator.attributes
     for name in ("value", "value_float", "value_floats", "value_int", "value_ints"):

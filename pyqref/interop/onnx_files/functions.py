@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import QuantizedTensor, Tensor
 from ...arithmetic import get
 from ...dtypes import qint8, quint8
 from ...numerics.convolution import conv_accumulator
@@ -43,7 +44,7 @@ def _along(parameter: np.ndarray, rank: int, axis: int) -> np.ndarray:
     return parameter.reshape(shape)
 
 
-def quantize_linear(x: Any, scale: float, zero_point: int, kind: str) -> Any:
+def quantize_linear(x: Tensor, scale: float, zero_point: int, kind: str) -> QuantizedTensor:
     r"""QuantizeLinear with one known grid.
 
     .. math:: q = \mathrm{sat}(\mathrm{rne}(\mathrm{fl}_{32}(x / s)) + z)
@@ -66,7 +67,7 @@ def quantize_linear(x: Any, scale: float, zero_point: int, kind: str) -> Any:
     return make_per_tensor(integers, scale, zero_point, _KINDS[kind])
 
 
-def quantize_linear_to(x: Any, scale: Any, zero_point: Any, axis: int = 1) -> Any:
+def quantize_linear_to(x: Tensor, scale: Any, zero_point: Any, axis: int = 1) -> Tensor:
     """QuantizeLinear with a grid that is computed, or one for each channel: plain integers."""
     array = _elements(x)
     scale, zero_point = _elements(scale), _elements(zero_point)
@@ -74,7 +75,7 @@ def quantize_linear_to(x: Any, scale: Any, zero_point: Any, axis: int = 1) -> An
     return wrap(_rounded(array, *parameters))
 
 
-def on_grid(x: Any, scale: float, zero_point: int, kind: str) -> Any:
+def on_grid(x: Tensor, scale: float, zero_point: int, kind: str) -> QuantizedTensor:
     """Integers read on a grid: a quantized tensor."""
     return make_per_tensor(_elements(x), scale, zero_point, _KINDS[kind])
 
@@ -84,7 +85,9 @@ def _elements(x: Any) -> np.ndarray:
     return np.asarray(x._array)
 
 
-def dequantize_linear(x: Any, scale: Any, zero_point: Any = None, axis: int = 1) -> Any:
+def dequantize_linear(
+    x: Tensor, scale: Tensor, zero_point: Tensor | None = None, axis: int = 1
+) -> Tensor:
     """DequantizeLinear with any grid: ``fl32((q - z) s)``."""
     integers = _elements(x)
     reals = integers.astype(np.float32)
@@ -93,7 +96,7 @@ def dequantize_linear(x: Any, scale: Any, zero_point: Any = None, axis: int = 1)
     return wrap(np.asarray(reals * _along(_elements(scale), integers.ndim, axis), np.float32))
 
 
-def dynamic_quantize_linear(x: Any) -> tuple[Any, Any, Any]:
+def dynamic_quantize_linear(x: Tensor) -> tuple[Any, Any, Any]:
     """DynamicQuantizeLinear: integers of 8 bits, their scale and their zero point."""
     array = _elements(x)
     low = np.float32(min(0, array.min(initial=0)))
@@ -110,14 +113,18 @@ def _centred(x: Any, zero_point: Any, axis: int) -> np.ndarray:
     return integers - _along(_elements(zero_point).astype(np.int64), integers.ndim, axis)
 
 
-def matmul_integer(a: Any, b: Any, a_zero_point: Any = None, b_zero_point: Any = None) -> Any:
+def matmul_integer(
+    a: Tensor, b: Tensor, a_zero_point: Tensor | None = None, b_zero_point: Tensor | None = None
+) -> Tensor:
     """MatMulInteger: exact sums of products, int32."""
     left, right = _centred(a, a_zero_point, -2), _centred(b, b_zero_point, -1)
     exact = np.matmul(left.astype(np.float64), right.astype(np.float64))  # below 2**53
     return wrap(exact.astype(np.int64).astype(np.int32))
 
 
-def qlinear_matmul(a: Any, b: Any, scale: float, zero_point: int, kind: str) -> Any:
+def qlinear_matmul(
+    a: Tensor, b: Tensor, scale: float, zero_point: int, kind: str
+) -> QuantizedTensor:
     """QLinearMatMul of two quantized tensors (``eq-requantize-onnx``)."""
     grids = a.q_scale(), b.q_scale(), scale
     sums = np.matmul(*(_elements(each).astype(np.float64) - each.q_zero_point() for each in (a, b)))
@@ -128,15 +135,15 @@ def qlinear_matmul(a: Any, b: Any, scale: float, zero_point: int, kind: str) -> 
 
 
 def conv_integer(
-    x: Any,
-    weight: Any,
-    x_zero_point: Any = None,
-    weight_zero_point: Any = None,
+    x: Tensor,
+    weight: Tensor,
+    x_zero_point: Tensor | None = None,
+    weight_zero_point: Tensor | None = None,
     stride: tuple[int, ...] = (),
     padding: tuple[int, ...] = (),
     dilation: tuple[int, ...] = (),
     groups: int = 1,
-) -> Any:
+) -> Tensor:
     """ConvInteger: exact sums of products, int32."""
     left, right = _centred(x, x_zero_point, 1), _centred(weight, weight_zero_point, 0)
     sums = conv_accumulator(left, right, stride, padding, dilation, groups)

@@ -6,16 +6,17 @@ import keyword
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, Union
 
 import numpy as np
 
+from ..._typing import Node
 from ...fx import Graph, GraphModule
 from ...nn import Module
 from ...tensor import from_numpy
 from .source import Operator, Source
 
-__all__ = ["Given", "Grid", "Importer", "Unsupported", "importing"]
+__all__ = ["Given", "Grid", "Importer", "Made", "Unsupported", "importing"]
 
 
 class Unsupported(Exception):  # noqa: N818  # it never leaves the package
@@ -59,7 +60,9 @@ class Given:
     integers: Any = None
 
 
-Becomes = Callable[..., Any]
+#: What an operator becomes: its result, or a list of its results; None where one is left out.
+Made: TypeAlias = Union[Node, Given, list[Any]]  # noqa: UP007 (Node is Any at run time)
+Becomes = Callable[..., Made]
 _table: dict[str, Becomes] = {}
 
 
@@ -197,19 +200,19 @@ class Importer:
             given.node = self.graph.get_attr(name)
         return given.node
 
-    def call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(self, function: Callable[..., Any], *args: object, **kwargs: object) -> Node:
         """A node that calls a function; the last one of an operator has its name."""
         return self.graph.create_node(
             "call_function", function, args, kwargs, name=self.path.replace(".", "_")
         )
 
-    def method(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def method(self, name: str, *args: object, **kwargs: object) -> Node:
         """A node that calls a method of the first argument."""
         return self.graph.create_node(
             "call_method", name, args, kwargs, name=self.path.replace(".", "_")
         )
 
-    def module(self, module: Module, *args: Any) -> Any:
+    def module(self, module: Module, *args: object) -> Node:
         """A node that calls a layer, which stands at the path of the operator."""
         path = self._fresh()
         *parts, last = path.split(".")

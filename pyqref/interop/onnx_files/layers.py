@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from ... import dtypes
+from ..._typing import AnyModule, Array, Node, Tensor
 from ...nn import functional as F
 from ...nn import modules as nn
 from ...nn.parameter import Parameter
 from ...nn.quantized import reference as nnqr
 from ...tensor import add, from_numpy, matmul
-from .importer import Given, Importer, Unsupported, importing
+from .importer import Given, Importer, Made, Unsupported, importing
 from .source import Operator
 
 __all__ = ["geometry", "padded", "tensor_of"]
@@ -24,7 +27,7 @@ _REFERENCES: dict[Any, Any] = {
 }
 
 
-def tensor_of(array: Any, dtype: Any = np.float32) -> Any:
+def tensor_of(array: ArrayLike, dtype: DTypeLike = np.float32) -> Tensor:
     """A tensor with a copy of an array."""
     array = np.asarray(array, dtype)
     return from_numpy(np.ascontiguousarray(array).reshape(array.shape).copy())
@@ -46,7 +49,9 @@ def geometry(importer: Importer, operator: Operator, count: int) -> dict[str, An
     }
 
 
-def padded(importer: Importer, node: Any, pairs: Any, value: float = 0.0) -> tuple[Any, Any]:
+def padded(
+    importer: Importer, node: Node, pairs: Sequence[tuple[int, int]], value: float = 0.0
+) -> tuple[Any, Any]:
     """The input and the padding of a layer, which is as long before as after."""
     if all(before == after for before, after in pairs):
         return node, tuple(before for before, _ in pairs)
@@ -54,7 +59,7 @@ def padded(importer: Importer, node: Any, pairs: Any, value: float = 0.0) -> tup
     return importer.call(F.pad, node, flat, "constant", value), (0,) * len(pairs)
 
 
-def with_weight(layer: Any, weight: Given, bias: Any, turned: bool = False) -> Any:
+def with_weight(layer: AnyModule, weight: Given, bias: Array | None, turned: bool = False) -> Any:
     """The layer with a weight; a reference layer where that lies on a grid."""
     array = np.asarray(weight.array).T if turned else weight.array
     layer.weight.data = tensor_of(array)
@@ -77,7 +82,7 @@ def with_weight(layer: Any, weight: Given, bias: Any, turned: bool = False) -> A
 
 
 @importing("Conv", "ConvTranspose")
-def conv(importer: Importer, operator: Operator, x: Given, weight: Given, *bias: Given) -> Any:
+def conv(importer: Importer, operator: Operator, x: Given, weight: Given, *bias: Given) -> Made:
     """A convolution, transposed or not."""
     shape = importer.constant(weight, "the weight").shape
     count = len(shape) - 2
@@ -105,7 +110,7 @@ def conv(importer: Importer, operator: Operator, x: Given, weight: Given, *bias:
 
 
 @importing("Gemm")
-def gemm(importer: Importer, operator: Operator, a: Given, b: Given, *c: Given) -> Any:
+def gemm(importer: Importer, operator: Operator, a: Given, b: Given, *c: Given) -> Made:
     """A linear layer."""
     values = operator.attributes
     if values.get("transA") or values.get("alpha", 1.0) != 1 or values.get("beta", 1.0) != 1:
@@ -121,7 +126,7 @@ def gemm(importer: Importer, operator: Operator, a: Given, b: Given, *c: Given) 
 
 
 @importing("MatMul")
-def product(importer: Importer, operator: Operator, a: Given, b: Given) -> Any:
+def product(importer: Importer, operator: Operator, a: Given, b: Given) -> Made:
     """A linear layer where the second factor is a constant matrix, else a product."""
     if b.array is None or np.ndim(b.array) != 2 or a.node is None:
         return importer.call(matmul, importer.node(a), importer.node(b))
@@ -131,7 +136,7 @@ def product(importer: Importer, operator: Operator, a: Given, b: Given) -> Any:
 
 
 @importing("Add")
-def total(importer: Importer, operator: Operator, a: Given, b: Given) -> Any:
+def total(importer: Importer, operator: Operator, a: Given, b: Given) -> Made:
     """A sum; after a product by a constant matrix, the bias of that linear layer."""
     left, right = (a, b) if a.node is not None else (b, a)
     layer = _linear_without_bias(importer, left)
@@ -152,7 +157,7 @@ def _linear_without_bias(importer: Importer, given: Given) -> Any:
 
 
 @importing("BatchNormalization")
-def batch_norm(importer: Importer, operator: Operator, x: Given, *parts: Given) -> Any:
+def batch_norm(importer: Importer, operator: Operator, x: Given, *parts: Given) -> Made:
     """Batch norm with the statistics of the training."""
     weight, bias, mean, var = (importer.constant(each, "a statistic") for each in parts)
     rank = importer.rank(operator.inputs[0])
@@ -165,7 +170,7 @@ def batch_norm(importer: Importer, operator: Operator, x: Given, *parts: Given) 
 
 
 @importing("LayerNormalization")
-def layer_norm(importer: Importer, operator: Operator, x: Given, *parts: Given) -> Any:
+def layer_norm(importer: Importer, operator: Operator, x: Given, *parts: Given) -> Made:
     """Layer norm over the last axes."""
     weight = importer.constant(parts[0], "the weight")
     layer = nn.LayerNorm(weight.shape, eps=operator.attributes.get("epsilon", 1e-5))
@@ -176,7 +181,7 @@ def layer_norm(importer: Importer, operator: Operator, x: Given, *parts: Given) 
 
 
 @importing("InstanceNormalization", "GroupNormalization")
-def group_norm(importer: Importer, operator: Operator, x: Given, *parts: Given) -> Any:
+def group_norm(importer: Importer, operator: Operator, x: Given, *parts: Given) -> Made:
     """Group norm; instance norm is that of groups of one channel."""
     weight, bias = (importer.constant(each, "a parameter") for each in parts)
     channels = weight.shape[0]
@@ -187,7 +192,7 @@ def group_norm(importer: Importer, operator: Operator, x: Given, *parts: Given) 
 
 
 @importing("MaxPool", "AveragePool")
-def pool(importer: Importer, operator: Operator, x: Given) -> Any:
+def pool(importer: Importer, operator: Operator, x: Given) -> Made:
     """The largest of each window, or the mean."""
     values = operator.attributes
     count = len(values["kernel_shape"])
@@ -212,7 +217,7 @@ def pool(importer: Importer, operator: Operator, x: Given) -> Any:
 
 
 @importing("GlobalAveragePool", "GlobalMaxPool")
-def global_pool(importer: Importer, operator: Operator, x: Given) -> Any:
+def global_pool(importer: Importer, operator: Operator, x: Given) -> Made:
     """The mean of each channel, or the largest."""
     count = importer.rank(operator.inputs[0]) - 2
     largest = operator.kind == "GlobalMaxPool"

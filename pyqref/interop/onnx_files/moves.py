@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import Tensor
 from ...nn import functional as F
 from ...nn import modules as nn
 from ...tensor import cat, flatten
-from .importer import Given, Importer, Unsupported, importing
+from .importer import Given, Importer, Made, Unsupported, importing
 from .layers import tensor_of
 from .source import Operator
 
@@ -18,12 +19,12 @@ __all__ = ["reshaped", "shape_of"]
 _FAR = 2**31
 
 
-def shape_of(x: Any) -> Any:
+def shape_of(x: Tensor) -> Tensor:
     """The lengths of the axes, int64."""
     return tensor_of(tuple(x.shape), np.int64)
 
 
-def reshaped(x: Any, shape: Any, zero_copies: bool = True) -> Any:
+def reshaped(x: Tensor, shape: Any, zero_copies: bool = True) -> Tensor:
     """Reshape by lengths that are a tensor, or a list: 0 copies the length of the input."""
     sizes = [int(each) for each in (shape if isinstance(shape, tuple | list) else shape.tolist())]
     if zero_copies:
@@ -41,7 +42,7 @@ def _axes(importer: Importer, operator: Operator, given: tuple[Given, ...]) -> l
 
 
 @importing("Reshape")
-def reshape(importer: Importer, operator: Operator, x: Given, shape: Given) -> Any:
+def reshape(importer: Importer, operator: Operator, x: Given, shape: Given) -> Made:
     """Another shape."""
     copies = not operator.attributes.get("allowzero")
     if x.array is not None and shape.array is not None:
@@ -61,7 +62,7 @@ def reshape(importer: Importer, operator: Operator, x: Given, shape: Given) -> A
 
 
 @importing("Shape")
-def shape(importer: Importer, operator: Operator, x: Given) -> Any:
+def shape(importer: Importer, operator: Operator, x: Given) -> Made:
     """Lengths of the axes."""
     if operator.attributes.get("start") or "end" in operator.attributes:
         raise Unsupported("start and end")
@@ -69,7 +70,7 @@ def shape(importer: Importer, operator: Operator, x: Given) -> Any:
 
 
 @importing("Flatten")
-def flat(importer: Importer, operator: Operator, x: Given) -> Any:
+def flat(importer: Importer, operator: Operator, x: Given) -> Made:
     """All axes from one on as one."""
     axis = operator.attributes.get("axis", 1)
     if axis != 1:
@@ -78,7 +79,7 @@ def flat(importer: Importer, operator: Operator, x: Given) -> Any:
 
 
 @importing("Transpose")
-def transpose(importer: Importer, operator: Operator, x: Given) -> Any:
+def transpose(importer: Importer, operator: Operator, x: Given) -> Made:
     """Axes in another order."""
     order = operator.attributes.get("perm")
     if x.array is not None:
@@ -96,7 +97,7 @@ def transpose(importer: Importer, operator: Operator, x: Given) -> Any:
 
 
 @importing("Concat")
-def concat(importer: Importer, operator: Operator, *given: Given) -> Any:
+def concat(importer: Importer, operator: Operator, *given: Given) -> Made:
     """Tensors side by side."""
     axis = operator.attributes["axis"]
     if all(each.array is not None for each in given):
@@ -107,7 +108,7 @@ def concat(importer: Importer, operator: Operator, *given: Given) -> Any:
 
 
 @importing("Split")
-def split(importer: Importer, operator: Operator, x: Given, *sizes: Given) -> Any:
+def split(importer: Importer, operator: Operator, x: Given, *sizes: Given) -> Made:
     """Parts of a tensor."""
     axis = operator.attributes.get("axis", 0)
     count = len(operator.outputs)
@@ -128,7 +129,7 @@ def _item(values: Any, n: int) -> Any:
 
 
 @importing("Slice")
-def sliced(importer: Importer, operator: Operator, x: Given, *parts: Given) -> Any:
+def sliced(importer: Importer, operator: Operator, x: Given, *parts: Given) -> Made:
     """Part of each axis."""
     names = ("starts", "ends", "axes", "steps")
     lists: list[Any] = [operator.attributes.get(name) for name in names]
@@ -152,7 +153,7 @@ def sliced(importer: Importer, operator: Operator, x: Given, *parts: Given) -> A
 
 
 @importing("Gather")
-def gather(importer: Importer, operator: Operator, x: Given, index: Given) -> Any:
+def gather(importer: Importer, operator: Operator, x: Given, index: Given) -> Made:
     """Places of an axis: rows of a table are an embedding."""
     axis = operator.attributes.get("axis", 0)
     if x.array is not None and index.array is not None:
@@ -179,7 +180,7 @@ def _rows(table: Any, index: Any) -> Any:
 
 
 @importing("Squeeze", "Unsqueeze")
-def squeeze(importer: Importer, operator: Operator, x: Given, *axes: Given) -> Any:
+def squeeze(importer: Importer, operator: Operator, x: Given, *axes: Given) -> Made:
     """Axes of length one taken away, or put in."""
     dims = _axes(importer, operator, axes)
     if dims is None:
@@ -198,7 +199,7 @@ def squeeze(importer: Importer, operator: Operator, x: Given, *axes: Given) -> A
 
 
 @importing("Expand")
-def expand(importer: Importer, operator: Operator, x: Given, shape: Given) -> Any:
+def expand(importer: Importer, operator: Operator, x: Given, shape: Given) -> Made:
     """Axes of length one repeated."""
     sizes = [int(each) for each in importer.constant(shape, "the shape")]
     sizes = [-1 if each == 1 else each for each in sizes]
@@ -206,7 +207,7 @@ def expand(importer: Importer, operator: Operator, x: Given, shape: Given) -> An
 
 
 @importing("Pad")
-def pad(importer: Importer, operator: Operator, x: Given, *parts: Given) -> Any:
+def pad(importer: Importer, operator: Operator, x: Given, *parts: Given) -> Made:
     """Elements around a tensor."""
     modes = {"constant": "constant", "reflect": "reflect", "edge": "replicate", "wrap": "circular"}
     values = operator.attributes
@@ -227,7 +228,7 @@ def pad(importer: Importer, operator: Operator, x: Given, *parts: Given) -> Any:
 
 
 @importing("Resize")
-def resize(importer: Importer, operator: Operator, x: Given, *parts: Given) -> Any:
+def resize(importer: Importer, operator: Operator, x: Given, *parts: Given) -> Made:
     """Another size, by the nearest element or by weighing neighbours."""
     values = operator.attributes
     mode = values.get("mode", "nearest")
@@ -247,7 +248,7 @@ def resize(importer: Importer, operator: Operator, x: Given, *parts: Given) -> A
 
 
 @importing("DepthToSpace")
-def depth_to_space(importer: Importer, operator: Operator, x: Given) -> Any:
+def depth_to_space(importer: Importer, operator: Operator, x: Given) -> Made:
     """Channels become pixels."""
     if operator.attributes.get("mode", "DCR") != "CRD":
         raise Unsupported("mode='DCR'")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import AnyModule, Array, Node, Tensor
 from ...arithmetic import use
 from ...dtypes import qint8, quint8
 from ...nn import functional as F
@@ -14,7 +15,7 @@ from ...nn import quantized as nnq
 from ...tensor import add, cat, mul, sigmoid, softmax
 from ...tensor.quantized import make_per_channel, make_per_tensor
 from . import functions
-from .importer import Given, Grid, Importer, Unsupported, importing
+from .importer import Given, Grid, Importer, Made, Unsupported, importing
 from .layers import geometry, tensor_of
 from .source import Operator
 
@@ -30,7 +31,7 @@ class _Onnx:
     is_signed = False
     forward_of: Any
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Any:
         """The result in the arithmetic ``"onnx"``."""
         if x.dtype is qint8:
             x = _moved(x, 128)
@@ -83,7 +84,7 @@ def numbers(grid: Grid) -> tuple[float, int, str]:
     return float(grid.scale), int(grid.zero_point), kind
 
 
-def quantized(importer: Importer, x: Given, grid: Grid) -> Any:
+def quantized(importer: Importer, x: Given, grid: Grid) -> Node:
     """A node with a quantized tensor on a grid."""
     if x.grid is not None and x.grid.key == grid.key:
         return importer.node(x)
@@ -95,7 +96,7 @@ def _is_known(*given: Given) -> bool:
 
 
 @importing("QuantizeLinear")
-def quantize(importer: Importer, operator: Operator, x: Given, scale: Given, *zero: Given) -> Any:
+def quantize(importer: Importer, operator: Operator, x: Given, scale: Given, *zero: Given) -> Made:
     """Real numbers to integers."""
     axis = operator.attributes.get("axis", 1)
     if not _is_known(scale, *zero):
@@ -116,7 +117,9 @@ def quantize(importer: Importer, operator: Operator, x: Given, scale: Given, *ze
 
 
 @importing("DequantizeLinear")
-def dequantize(importer: Importer, operator: Operator, x: Given, scale: Given, *zero: Given) -> Any:
+def dequantize(
+    importer: Importer, operator: Operator, x: Given, scale: Given, *zero: Given
+) -> Made:
     """Integers to real numbers; of constants at once."""
     axis = operator.attributes.get("axis", 1)
     if operator.attributes.get("block_size"):
@@ -133,7 +136,12 @@ def dequantize(importer: Importer, operator: Operator, x: Given, scale: Given, *
 
 
 def packed(
-    layer: Any, weight: Given, grid: Grid, bias: Any, s_x: np.ndarray, turned: bool = False
+    layer: AnyModule,
+    weight: Given,
+    grid: Grid,
+    bias: Array | None,
+    s_x: np.ndarray,
+    turned: bool = False,
 ) -> Any:
     """A quantized layer with a weight of integers and an integer bias."""
     integers = np.asarray(weight.array)
@@ -157,7 +165,7 @@ def packed(
     return layer
 
 
-def with_output(layer: Any, grid: Grid) -> Any:
+def with_output(layer: AnyModule, grid: Grid) -> Any:
     """A layer whose result lies on a grid."""
     scale, zero_point, kind = numbers(grid)
     layer.is_signed = kind == "int8"
@@ -166,7 +174,7 @@ def with_output(layer: Any, grid: Grid) -> Any:
 
 
 @importing("QLinearConv")
-def conv(importer: Importer, operator: Operator, *given: Given) -> Any:
+def conv(importer: Importer, operator: Operator, *given: Given) -> Made:
     """A convolution on integers."""
     x, s_x, z_x, w, s_w, z_w, s_y, z_y, *bias = given
     grids = grid_of(importer, s_x, z_x), grid_of(importer, s_w, z_w), grid_of(importer, s_y, z_y)
@@ -192,7 +200,7 @@ def conv(importer: Importer, operator: Operator, *given: Given) -> Any:
 
 
 @importing("QLinearMatMul", "QGemm")
-def linear(importer: Importer, operator: Operator, *given: Given) -> Any:
+def linear(importer: Importer, operator: Operator, *given: Given) -> Made:
     """A product of integers by a constant matrix."""
     bias = None
     a, s_a, z_a, b, s_b, z_b, *rest = given
@@ -221,21 +229,21 @@ def linear(importer: Importer, operator: Operator, *given: Given) -> Any:
 
 
 @importing("DynamicQuantizeLinear")
-def dynamic(importer: Importer, operator: Operator, x: Given) -> Any:
+def dynamic(importer: Importer, operator: Operator, x: Given) -> Made:
     """Integers on a grid of their own."""
     whole = importer.call(functions.dynamic_quantize_linear, importer.node(x))
     return [importer.call(python.getitem, whole, n) for n in range(3)]
 
 
 @importing("MatMulInteger")
-def matmul_integer(importer: Importer, operator: Operator, *given: Given) -> Any:
+def matmul_integer(importer: Importer, operator: Operator, *given: Given) -> Made:
     """Exact sums of products."""
     nodes = [importer.node(each) for each in given]
     return importer.call(functions.matmul_integer, *nodes)
 
 
 @importing("ConvInteger")
-def conv_integer(importer: Importer, operator: Operator, *given: Given) -> Any:
+def conv_integer(importer: Importer, operator: Operator, *given: Given) -> Made:
     """Exact sums of products."""
     count = importer.constant(given[1], "the weight").ndim - 2
     steps = geometry(importer, operator, count)
@@ -259,7 +267,7 @@ def _back(importer: Importer, node: Any, grid: Grid) -> Given:
 
 
 @importing("QLinearAdd", "QLinearMul")
-def of_two(importer: Importer, operator: Operator, *given: Given) -> Any:
+def of_two(importer: Importer, operator: Operator, *given: Given) -> Made:
     """A sum or a product of two quantized tensors, on real numbers between their grids."""
     a, s_a, z_a, b, s_b, z_b, s_y, z_y = given
     reals = [
@@ -271,7 +279,7 @@ def of_two(importer: Importer, operator: Operator, *given: Given) -> Any:
 
 
 @importing("QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax")
-def of_one(importer: Importer, operator: Operator, *given: Given) -> Any:
+def of_one(importer: Importer, operator: Operator, *given: Given) -> Made:
     """A function of a quantized tensor, on real numbers between two grids."""
     x, s_x, z_x, s_y, z_y = given
     real = _around(importer, x, grid_of(importer, s_x, z_x))
@@ -286,7 +294,7 @@ def of_one(importer: Importer, operator: Operator, *given: Given) -> Any:
 
 
 @importing("QLinearConcat")
-def concat(importer: Importer, operator: Operator, s_y: Given, z_y: Given, *given: Given) -> Any:
+def concat(importer: Importer, operator: Operator, s_y: Given, z_y: Given, *given: Given) -> Made:
     """Quantized tensors side by side on another grid."""
     reals = [
         _around(importer, given[n], grid_of(importer, given[n + 1], given[n + 2]))
@@ -297,7 +305,7 @@ def concat(importer: Importer, operator: Operator, s_y: Given, z_y: Given, *give
 
 
 @importing("QLinearGlobalAveragePool", "QLinearAveragePool")
-def mean(importer: Importer, operator: Operator, *given: Given) -> Any:
+def mean(importer: Importer, operator: Operator, *given: Given) -> Made:
     """Means of windows, on real numbers between two grids."""
     x, s_x, z_x, s_y, z_y = given
     if operator.attributes.get("channels_last"):

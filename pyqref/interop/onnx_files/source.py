@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class Source:
     ranks: dict[str, int]
 
 
-def read(onnx: Any, path: str | os.PathLike[str]) -> Source:
+def read(onnx: ModuleType, path: str | os.PathLike[str]) -> Source:
     """Read and check a file.
 
     Raises

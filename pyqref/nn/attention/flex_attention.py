@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, NoReturn
 
 __all__ = ["AuxRequest", "BlockMask", "create_block_mask", "flex_attention"]
 
@@ -40,11 +40,11 @@ class BlockMask:
     NotImplementedError: BlockMask: masks are tensors here; give scaled_dot_product_attention ...
     """
 
-    def __init__(self, *_: Any, **__: Any) -> None:
+    def __init__(self, *_: object, **__: object) -> None:
         raise _refused("BlockMask")
 
 
-def create_block_mask(*_: object, **__: Any) -> BlockMask:
+def create_block_mask(*_: object, **__: object) -> BlockMask:
     """Refused: see :class:`BlockMask`.
 
     Examples
@@ -57,7 +57,7 @@ def create_block_mask(*_: object, **__: Any) -> BlockMask:
     raise _refused("create_block_mask")
 
 
-def flex_attention(*_: object, **__: Any) -> Any:
+def flex_attention(*_: object, **__: object) -> NoReturn:
     """Refused: see :class:`BlockMask`.
 
     Examples

@@ -84,7 +84,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return (apply_ if inplace else apply)(unary.Relu, input)
 
 
-def relu_(input: Tensor) -> Any:
+def relu_(input: Tensor) -> Tensor:
     """:func:`relu`, stored in ``input``."""
     return relu(input, inplace=True)
 
@@ -132,7 +132,7 @@ def hardtanh(
     return _run("hardtanh", tape.Hardtanh, input, min_val, max_val, inplace=inplace)
 
 
-def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """:func:`hardtanh`, stored in ``input``."""
     return hardtanh(input, min_val, max_val, inplace=True)
 
@@ -161,7 +161,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return _run("leaky_relu", tape.LeakyRelu, input, negative_slope, inplace=inplace)
 
 
-def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Any:
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     """:func:`leaky_relu`, stored in ``input``."""
     return leaky_relu(input, negative_slope, inplace=True)
 
@@ -178,7 +178,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _run("elu", tape.Elu, input, alpha, 1.0, 1.0, inplace=inplace)
 
 
-def elu_(input: Tensor, alpha: float = 1.0) -> Any:
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """:func:`elu`, stored in ``input``."""
     return elu(input, alpha, inplace=True)
 
@@ -199,7 +199,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _run("celu", tape.Elu, input, alpha, 1.0, 1.0 / alpha, inplace=inplace)
 
 
-def celu_(input: Tensor, alpha: float = 1.0) -> Any:
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """:func:`celu`, stored in ``input``."""
     return celu(input, alpha, inplace=True)
 
@@ -216,7 +216,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return _run("selu", tape.Elu, input, SELU_ALPHA, SELU_SCALE, 1.0, inplace=inplace)
 
 
-def selu_(input: Tensor) -> Any:
+def selu_(input: Tensor) -> Tensor:
     """:func:`selu`, stored in ``input``."""
     return selu(input, inplace=True)
 
@@ -334,7 +334,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     return _run("threshold", tape.Threshold, input, threshold, value, inplace=inplace)
 
 
-def threshold_(input: Tensor, threshold: float, value: float) -> Any:
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """:func:`threshold`, stored in ``input``."""
     return _run("threshold_", tape.Threshold, input, threshold, value, inplace=True)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, overload
 
 from ..._typing import Ints, Tensor
 from ...tape import adaptive_pooling as tape
@@ -139,7 +139,21 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Ints) -> Tensor:
     return _avg(3, input, output_size)
 
 
-def adaptive_max_pool1d(input: Tensor, output_size: Ints, return_indices: bool = False) -> Tensor:
+@overload
+def adaptive_max_pool1d(
+    input: Tensor, output_size: Ints, return_indices: Literal[False] = False
+) -> Tensor: ...
+
+
+@overload
+def adaptive_max_pool1d(
+    input: Tensor, output_size: Ints, return_indices: Literal[True]
+) -> tuple[Tensor, Tensor]: ...
+
+
+def adaptive_max_pool1d(
+    input: Tensor, output_size: Ints, return_indices: bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
     """Largest elements of `output_size` windows over `(N, C, L)`.
 
     Examples
@@ -152,7 +166,21 @@ def adaptive_max_pool1d(input: Tensor, output_size: Ints, return_indices: bool =
     return _max(1, input, output_size, return_indices)
 
 
-def adaptive_max_pool2d(input: Tensor, output_size: Ints, return_indices: bool = False) -> Any:
+@overload
+def adaptive_max_pool2d(
+    input: Tensor, output_size: Ints, return_indices: Literal[False] = False
+) -> Tensor: ...
+
+
+@overload
+def adaptive_max_pool2d(
+    input: Tensor, output_size: Ints, return_indices: Literal[True]
+) -> tuple[Tensor, Tensor]: ...
+
+
+def adaptive_max_pool2d(
+    input: Tensor, output_size: Ints, return_indices: bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
     """Largest elements of the windows of :func:`adaptive_avg_pool2d`, and their places.
 
     Examples
@@ -166,7 +194,21 @@ def adaptive_max_pool2d(input: Tensor, output_size: Ints, return_indices: bool =
     return _max(2, input, output_size, return_indices)
 
 
-def adaptive_max_pool3d(input: Tensor, output_size: Ints, return_indices: bool = False) -> Tensor:
+@overload
+def adaptive_max_pool3d(
+    input: Tensor, output_size: Ints, return_indices: Literal[False] = False
+) -> Tensor: ...
+
+
+@overload
+def adaptive_max_pool3d(
+    input: Tensor, output_size: Ints, return_indices: Literal[True]
+) -> tuple[Tensor, Tensor]: ...
+
+
+def adaptive_max_pool3d(
+    input: Tensor, output_size: Ints, return_indices: bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
     """Largest elements of windows over `(N, C, D, H, W)`.
 
     Examples
@@ -183,7 +225,7 @@ def adaptive_max_pool1d_with_indices(
     input: Tensor,
     output_size: Ints,
     return_indices: bool = True,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """:func:`adaptive_max_pool1d` with its indices."""
     return _max(1, input, output_size, True)
 
@@ -192,7 +234,7 @@ def adaptive_max_pool2d_with_indices(
     input: Tensor,
     output_size: Ints,
     return_indices: bool = True,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """:func:`adaptive_max_pool2d` with its indices."""
     return _max(2, input, output_size, True)
 
@@ -201,7 +243,7 @@ def adaptive_max_pool3d_with_indices(
     input: Tensor,
     output_size: Ints,
     return_indices: bool = True,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """:func:`adaptive_max_pool3d` with its indices."""
     return _max(3, input, output_size, True)
 

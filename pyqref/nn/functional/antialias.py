@@ -78,7 +78,7 @@ def resize_antialiased(
     mode: str,
     align_corners: bool,
     factors: Sequence[float | None] | None,
-) -> Any:
+) -> Tensor:
     """Resize the last two axes of ``(N, C, H, W)``, the columns first.
 
     Raises

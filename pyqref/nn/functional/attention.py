@@ -28,7 +28,7 @@ def _is_bool(mask: Any) -> bool:
     return bool(mask._array.dtype.kind == "b")
 
 
-def as_bias(mask: Tensor | None, like: Tensor, *, masked: bool) -> Any:
+def as_bias(mask: Tensor | None, like: Tensor, *, masked: bool) -> Tensor | None:
     """A boolean mask as numbers to add to scores: minus infinity where it equals ``masked``."""
     if mask is None or not _is_bool(mask):
         return mask
@@ -37,7 +37,7 @@ def as_bias(mask: Tensor | None, like: Tensor, *, masked: bool) -> Any:
     return wrap(np.where(hidden, dtype.type(-np.inf), dtype.type(0)))
 
 
-def causal_mask(queries: int, keys: int) -> Any:
+def causal_mask(queries: int, keys: int) -> Tensor:
     """Boolean mask, True where a query may look: at keys not after it."""
     return wrap(np.tril(np.ones((queries, keys), dtype=np.bool_)))
 
@@ -166,22 +166,22 @@ def multi_head_attention_forward(
     num_heads: int,
     in_proj_weight: Tensor,
     in_proj_bias: Tensor,
-    bias_k: Any,
-    bias_v: Any,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
     add_zero_attn: bool,
     dropout_p: float,
     out_proj_weight: Tensor,
     out_proj_bias: Tensor,
     training: bool = True,
-    key_padding_mask: Any = None,
+    key_padding_mask: Tensor | None = None,
     need_weights: bool = True,
-    attn_mask: Any = None,
+    attn_mask: Tensor | None = None,
     use_separate_proj_weight: bool = False,
-    q_proj_weight: Any = None,
-    k_proj_weight: Any = None,
-    v_proj_weight: Any = None,
-    static_k: Any = None,
-    static_v: Any = None,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Any, Any]:

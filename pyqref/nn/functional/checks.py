@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from operator import index
-from typing import Any
 
 import numpy as np
 
@@ -67,7 +66,7 @@ def require_floating(function: str, name: str, value: Tensor) -> None:
         )
 
 
-def require_same_dtype(function: str, name: str, value: Tensor, **others: Any) -> None:
+def require_same_dtype(function: str, name: str, value: Tensor, **others: Tensor | None) -> None:
     """Tensors that are multiplied have one dtype; quantized ones are left to their operation."""
     if value.is_quantized:
         return

@@ -59,7 +59,7 @@ def _check_classes(function: str, input: Any, target: Any, weight: Any, ignore_i
 def nll_loss(
     input: Tensor,
     target: Tensor,
-    weight: Any = None,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     ignore_index: int = -100,
     reduce: bool | None = None,
@@ -95,7 +95,7 @@ def nll_loss(
 def cross_entropy(
     input: Tensor,
     target: Tensor,
-    weight: Any = None,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     ignore_index: int = -100,
     reduce: bool | None = None,

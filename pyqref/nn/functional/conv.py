@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from ..._typing import Ints, Tensor
@@ -40,12 +41,12 @@ def _check(function: str, input: Any, weight: Any, spatial: int) -> None:
         return
     if input.dtype is bool_:
         require_floating(function, "input", input)
-    if input.ndim not in (spatial + 1, spatial + 2):
+    if input._array.ndim not in (spatial + 1, spatial + 2):
         raise RuntimeError(
             f"Expected {spatial + 1}D (unbatched) or {spatial + 2}D (batched) input to {function}, "
             f"but got input of size: {shape_text(input)}"
         )
-    if weight.ndim != spatial + 2:
+    if weight._array.ndim != spatial + 2:
         raise RuntimeError(
             f"{function}(): expected weight of {spatial + 2} dimensions, got {shape_text(weight)}"
         )
@@ -93,28 +94,41 @@ def _conv(
             padding = 0
     padding = tuple_of(function, "padding", padding, spatial)
     if not input.is_quantized:
-        _check_channels(function, input, weight, bias, groups, input.shape[-spatial - 1])
-        sizes, kernel = input.shape[-spatial:], weight.shape[2:]
-        for size, k, p, d in zip(sizes, kernel, padding, dilation, strict=True):
-            if size + 2 * p < d * (k - 1) + 1:
-                raise RuntimeError(
-                    f"{function}(): kernel of size {list(kernel)} with dilation {list(dilation)} "
-                    f"does not fit into input of size {list(sizes)} with padding {list(padding)}"
-                )
-        padded = [size + 2 * p for size, p in zip(sizes, padding, strict=True)]
-        require_memory((weight.shape[1], *padded), input._array.itemsize, f"{function}: an input")
-    if input.ndim == spatial + 1:
+        shape, filters = input._array.shape, weight._array.shape
+        _check_channels(function, input, weight, bias, groups, shape[-spatial - 1])
+        padded = _padded(function, shape[-spatial:], filters[2:], padding, dilation)
+        require_memory((filters[1], *padded), input._array.itemsize, f"{function}: an input")
+    if input._array.ndim == spatial + 1:
         batch = input.unsqueeze(0)
         args = (weight, bias, stride, padding, dilation, groups)
         return apply(tape.Convolution, batch, *args).squeeze(0)
     return apply(tape.Convolution, input, weight, bias, stride, padding, dilation, groups)
 
 
+@lru_cache(maxsize=1024)
+def _padded(
+    function: str,
+    size: tuple[int, ...],
+    kernel: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+) -> tuple[int, ...]:
+    """The size of the input with its padding, into which the kernel must fit."""
+    padded = tuple([length + 2 * p for length, p in zip(size, padding, strict=True)])
+    if any(n < d * (k - 1) + 1 for n, d, k in zip(padded, dilation, kernel, strict=True)):
+        raise RuntimeError(
+            f"{function}(): kernel of size {list(kernel)} with dilation {list(dilation)} "
+            f"does not fit into input of size {list(size)} with padding {list(padding)}"
+        )
+    return padded
+
+
 def _check_channels(
     function: str, input: Any, weight: Any, bias: Any, groups: int, channels: int
 ) -> None:
     require_same_dtype(function, "input", input, weight=weight, bias=bias)
-    require(groups > 0, f"{function}(): groups must be positive, got {groups}")
+    if groups <= 0:
+        raise RuntimeError(f"{function}(): groups must be positive, got {groups}")
     outputs, inputs = weight._array.shape[:2]
     if outputs % groups or outputs == 0:
         raise RuntimeError(
@@ -127,7 +141,7 @@ def _check_channels(
             f"input{shape_text(input)} to have {inputs * groups} channels, "
             f"but got {channels} channels instead"
         )
-    require_shape(function, "bias", bias, weight.shape[:1])
+    require_shape(function, "bias", bias, (outputs,))
 
 
 def conv1d(

@@ -193,7 +193,7 @@ def huber_loss(
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
-    weight: Any = None,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
@@ -234,11 +234,11 @@ def binary_cross_entropy(
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
-    weight: Any = None,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-    pos_weight: Any = None,
+    pos_weight: Tensor | None = None,
 ) -> Tensor:
     """Binary cross entropy of ``sigmoid(input)``, computed without overflow.
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..._typing import Tensor
 from ...tape import normalization as tape
 from ...tensor.arguments import as_number
+from ...tensor.base import TensorBase
 from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
 from ...tensor.wrong_arguments import explain_errors
@@ -41,8 +42,8 @@ def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
     running_var: Tensor | None,
-    weight: Any = None,
-    bias: Any = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-05,
@@ -83,20 +84,25 @@ def batch_norm(
     (2.0, 6.0)
     """
     require_floating("batch_norm", "input", input)
-    if input.ndim < 2:
+    shape = input._array.shape
+    if len(shape) < 2:
         raise RuntimeError(
             f"batch_norm(): expected input of shape [N, C, *], got {shape_text(input)}"
         )
-    channels = input.shape[1]
+    channels = shape[1]
     parameters = {
         "running_mean": running_mean,
         "running_var": running_var,
         "weight": weight,
         "bias": bias,
     }
+    expected = (channels,)
     for name, value in parameters.items():
-        require_tensor("batch_norm", name, value, optional=True)
-        require_shape("batch_norm", name, value, (channels,))
+        if value is not None and not (
+            isinstance(value, TensorBase) and value._array.shape == expected
+        ):
+            require_tensor("batch_norm", name, value)
+            require_shape("batch_norm", name, value, expected)
     if training:
         _several_values("batch_norm", input, input.numel() // max(channels, 1))
     else:
@@ -127,11 +133,11 @@ def batch_norm(
 
 
 def instance_norm(
-    input: Any,
-    running_mean: Any = None,
-    running_var: Any = None,
-    weight: Any = None,
-    bias: Any = None,
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     use_input_stats: bool = True,
     momentum: float = 0.1,
     eps: float = 1e-05,
@@ -188,7 +194,7 @@ def instance_norm(
 def group_norm(
     input: Tensor,
     num_groups: int,
-    weight: Any = None,
+    weight: Tensor | None = None,
     bias: Tensor | None = None,
     eps: float = 1e-05,
 ) -> Tensor:
@@ -316,7 +322,7 @@ def local_response_norm(
 
 
 def normalize(
-    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Any = None
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
 ) -> Tensor:
     """``input`` over the larger of its ``p``-norm along ``dim`` and ``eps``.
 

@@ -180,7 +180,7 @@ def upsample(
     scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
-) -> Any:
+) -> Tensor:
     """The old name of :func:`interpolate`; it warns."""
     _deprecated("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
@@ -188,7 +188,7 @@ def upsample(
 
 def upsample_nearest(
     input: Tensor, size: Ints | None = None, scale_factor: float | Sequence[float] | None = None
-) -> Any:
+) -> Tensor:
     """:func:`interpolate` with ``mode="nearest"``; it warns."""
     _deprecated("upsample_nearest")
     return interpolate(input, size, scale_factor, mode="nearest")
@@ -196,7 +196,7 @@ def upsample_nearest(
 
 def upsample_bilinear(
     input: Tensor, size: Ints | None = None, scale_factor: float | Sequence[float] | None = None
-) -> Any:
+) -> Tensor:
     """:func:`interpolate` with ``mode="bilinear", align_corners=True``; it warns."""
     _deprecated("upsample_bilinear")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
@@ -278,7 +278,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     return apply(ChannelShuffle, input, groups)
 
 
-def native_channel_shuffle(input: Tensor, groups: int) -> Any:
+def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """:func:`channel_shuffle` under its other name."""
     return channel_shuffle(input, groups)
 

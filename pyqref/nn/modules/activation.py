@@ -62,7 +62,7 @@ class ReLU(_InPlace):
     [0.0, 2.0]
     """
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``max(input, 0)``."""
         return F.relu(input, inplace=self.inplace)
 

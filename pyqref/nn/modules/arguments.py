@@ -7,7 +7,6 @@ written.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...tensor.arguments import as_integer, as_number, described
 
@@ -17,7 +16,7 @@ __all__ = ["layer_count", "number", "per_axis", "probability", "sizes", "word"]
 MOST_LAYERS = 1 << 16
 
 
-def sizes(least: int = 0, /, **given: Any) -> tuple[int, ...]:
+def sizes(least: int = 0, /, **given: object) -> tuple[int, ...]:
     """Integers of at least ``least`` by their names, in the order given.
 
     Raises

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..._typing import AnyModule
 from ...tape import Array, Operation, is_grad_enabled
 from ...tensor.base import TensorBase, wrap
 from ...tensor.dispatch import apply
@@ -35,7 +36,7 @@ class BackwardHooks:
 
     def __init__(
         self,
-        module: Any,
+        module: AnyModule,
         pre_hooks: Iterable[Callable[..., Any]],
         hooks: Iterable[Callable[..., Any]],
     ) -> None:
@@ -50,7 +51,7 @@ class BackwardHooks:
         wrapped, self.inputs_need = self._around(args, self._on_inputs)
         return wrapped
 
-    def around_outputs(self, result: object) -> Any:
+    def around_outputs(self, result: object) -> object:
         """The result of the module, with the identity around the tensors in it."""
         if isinstance(result, tuple):
             return self._around(result, self._on_outputs)[0]

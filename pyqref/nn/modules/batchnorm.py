@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._typing import Tensor
+from ..._typing import Device, Dtype, Tensor
 from ...dtypes import int64
 from ...tensor.arguments import as_flag
 from ...tensor.creation import empty, ones, tensor, zeros
@@ -49,8 +49,8 @@ class NormBase(Module):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: Dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -123,7 +123,7 @@ class NormBase(Module):
 class BatchNormBase(NormBase):
     """Batch normalization, whatever the number of spatial dimensions."""
 
-    def forward(self, input: Any) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Normalized over all dimensions but the channels; the shape stays."""
         self._check_input_dim(input)
         average = 0.0 if self.momentum is None else self.momentum

@@ -93,7 +93,7 @@ class _Ordered(Module):
         self._replace_all(modules)
         return self
 
-    def pop(self, key: Any) -> Any:
+    def pop(self, key: Any) -> Module:
         """Take the module at ``key`` out and return it."""
         module = self[key]
         del self[key]
@@ -121,7 +121,7 @@ class Sequential(_Ordered):
     )
     """
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, *args: Module | Mapping[str, Module]) -> None:
         super().__init__()
         named: Iterable[tuple[str, Any]] = ((str(i), each) for i, each in enumerate(args))
         if len(args) == 1 and isinstance(args[0], OrderedDict):
@@ -253,7 +253,7 @@ class ModuleDict(Module):
         """Take all modules out."""
         self._modules.clear()
 
-    def pop(self, key: str) -> Any:
+    def pop(self, key: str) -> Module:
         """Take the module named ``key`` out and return it."""
         return self._modules.pop(key)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._typing import Device
+from ..._typing import Device, Dtype, Tensor
 from ...devices import device, refuse_move, require_cpu
 from ...dtypes import channels_last_3d, dtype, float16, float32, float64
 from ...tensor.base import TensorBase, wrap
@@ -40,7 +40,7 @@ class Converts(Traversal):
                 self._buffers[name] = fn(buffer)
         return self
 
-    def to(self, *args: Any, **kwargs: Any) -> Self:
+    def to(self, *args: Dtype | Device | Tensor | bool, **kwargs: Any) -> Self:
         """Change the dtype of floating point parameters and buffers, in place.
 
         ``to(dtype)``, ``to(device)``, ``to(device, dtype)`` or ``to(tensor)``; the only

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._typing import Module
+from ..._typing import Module, Tensor
 from ...tensor.html import Markup, block, element, faint, span, table
 
 __all__ = ["module_html"]
@@ -109,7 +109,7 @@ def numbers(values: Any) -> str:
     return span(values.min(), values.max())
 
 
-def error(module: Module, scale: Any) -> Markup | str:
+def error(module: Module, scale: Tensor | None) -> Markup | str:
     """The measured ratio where there is one, and half a step where the output is rounded."""
     texts = []
     measured = module.__dict__.get("_measured_sqnr")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ..._typing import Device, Dtype, Tensor
 from ...tensor.arguments import as_flag
@@ -78,7 +77,7 @@ class Linear(Module):
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`(*, in_features)` to `(*, out_features)`."""
         return F.linear(input, self.weight, self.bias)
 

@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..._typing import Tensor
 from .. import functional as F
 from ..functional.loss import legacy_reduction
@@ -41,9 +39,11 @@ class _Loss(Module):
 class _WeightedLoss(_Loss):
     """A loss with a buffer ``weight``."""
 
+    weight: Tensor | None
+
     def __init__(
         self,
-        weight: Any = None,
+        weight: Tensor | None = None,
         size_average: bool | None = None,
         reduce: bool | None = None,
         reduction: str = "mean",
@@ -153,7 +153,7 @@ class NLLLoss(_WeightedLoss):
 
     def __init__(
         self,
-        weight: Any = None,
+        weight: Tensor | None = None,
         size_average: bool | None = None,
         ignore_index: int = -100,
         reduce: bool | None = None,
@@ -205,7 +205,7 @@ class CrossEntropyLoss(_WeightedLoss):
 
     def __init__(
         self,
-        weight: Any = None,
+        weight: Tensor | None = None,
         size_average: bool | None = None,
         ignore_index: int = -100,
         reduce: bool | None = None,
@@ -262,13 +262,16 @@ class BCEWithLogitsLoss(_Loss):
     tensor(0.2201)
     """
 
+    weight: Tensor | None
+    pos_weight: Tensor | None
+
     def __init__(
         self,
-        weight: Any = None,
+        weight: Tensor | None = None,
         size_average: bool | None = None,
         reduce: bool | None = None,
         reduction: str = "mean",
-        pos_weight: Any = None,
+        pos_weight: Tensor | None = None,
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)

@@ -57,7 +57,9 @@ class Members:
             )
         self._parameters[name] = self._announce("parameter", name, param)
 
-    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+    def register_buffer(
+        self, name: str, tensor: TensorBase | Buffer | None, persistent: bool = True
+    ) -> None:
         """Add a tensor that is part of the module's state but no parameter.
 
         Parameters

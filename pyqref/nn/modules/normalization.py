@@ -156,7 +156,7 @@ class GroupNorm(Module):
             if self.bias is not None:
                 init.zeros_(self.bias)
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`(N, num_channels, *)`; the shape stays."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 

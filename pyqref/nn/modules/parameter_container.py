@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, KeysView, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._typing import Tensor
 from ...tensor.base import TensorBase
@@ -100,7 +100,7 @@ class ParameterList(Module):
         """One line for each member."""
         return "\n".join(f"  ({place}): {_describe(value)}" for place, value in enumerate(self))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
         """Refused: a list computes nothing."""
         raise RuntimeError("ParameterList should not be called.")
 
@@ -194,7 +194,7 @@ class ParameterDict(Module):
         """A dictionary with the same value for all ``keys``."""
         return cls((key, default) for key in keys)
 
-    def keys(self) -> Any:
+    def keys(self) -> KeysView[str]:
         """The names."""
         return self._keys.keys()
 
@@ -219,17 +219,17 @@ class ParameterDict(Module):
         for key, value in pairs:
             self[key] = value
 
-    def __or__(self, other: Any) -> ParameterDict:
+    def __or__(self, other: Mapping[str, Tensor] | ParameterDict) -> ParameterDict:
         result = self.copy()
         result.update(other)
         return result
 
-    def __ror__(self, other: Any) -> ParameterDict:
+    def __ror__(self, other: Mapping[str, Tensor] | ParameterDict) -> ParameterDict:
         result = ParameterDict(other)
         result.update(self)
         return result
 
-    def __ior__(self, other: Any) -> Self:
+    def __ior__(self, other: Mapping[str, Tensor] | ParameterDict) -> Self:
         self.update(other)
         return self
 
@@ -237,6 +237,6 @@ class ParameterDict(Module):
         """One line for each member."""
         return "\n".join(f"  ({key}): {_describe(self[key])}" for key in self)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
         """Refused: a dictionary computes nothing."""
         raise RuntimeError("ParameterDict should not be called.")

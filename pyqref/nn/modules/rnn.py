@@ -86,7 +86,7 @@ class RNN(RNNBase):
             reverse,
         )
 
-    def forward(self, input: Tensor, hx: Any = None) -> tuple[Any, Any]:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Any, Any]:
         """Output after every step, hidden state after the last."""
         output, (h,) = self._run(input, None if hx is None else (hx,))
         return output, h
@@ -161,7 +161,7 @@ class GRU(RNNBase):
             reverse,
         )
 
-    def forward(self, input: Tensor, hx: Any = None) -> tuple[Any, Any]:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Any, Any]:
         """Output after every step, hidden state after the last."""
         output, (h,) = self._run(input, None if hx is None else (hx,))
         return output, h
@@ -257,7 +257,9 @@ class LSTM(RNNBase):
             reverse,
         )
 
-    def forward(self, input: Tensor, hx: Any = None) -> tuple[Any, tuple[Any, Any]]:
+    def forward(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Any, tuple[Any, Any]]:
         """Output after every step; hidden state and cell state after the last."""
         output, (h, c) = self._run(input, pair_of_states(hx))
         return output, (h, c)

@@ -151,7 +151,7 @@ class RNNCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = word(nonlinearity, "nonlinearity", ("tanh", "relu"))
 
-    def forward(self, input: Tensor, hx: Any = None) -> Tensor:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """The hidden state after the step, `(N, hidden_size)`."""
         states = None if hx is None else (hx,)
         return self._step(tape.RnnLayer, input, states, self.nonlinearity)[0]
@@ -185,7 +185,7 @@ class LSTMCell(RNNCellBase):
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
-    def forward(self, input: Tensor, hx: Any = None) -> tuple[Any, Any]:
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Any, Any]:
         """Hidden and cell state after the step; ``hx`` is the pair before it."""
         states = pair_of_states(hx)
         h, c = self._step(tape.LstmLayer, input, states, None)
@@ -212,6 +212,6 @@ class GRUCell(RNNCellBase):
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
-    def forward(self, input: Tensor, hx: Any = None) -> Tensor:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """The hidden state after the step, `(N, hidden_size)`."""
         return self._step(tape.GruLayer, input, None if hx is None else (hx,))[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..._typing import Tensor
 from .module import Module
@@ -21,10 +20,10 @@ class Identity(Module):
     Identity()
     """
 
-    def __init__(self, *args: int, **kwargs: Any) -> None:
+    def __init__(self, *args: int, **kwargs: object) -> None:
         super().__init__()
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """``input`` itself."""
         return input
 

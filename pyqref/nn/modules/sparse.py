@@ -257,7 +257,7 @@ class EmbeddingBag(_Table):
         self.include_last_offset = as_flag(include_last_offset, "include_last_offset")
 
     def forward(
-        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Any = None
+        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
     ) -> Tensor:
         """`(B, n)`, or `(total,)` with offsets, to `(B, embedding_dim)`."""
         return F.embedding_bag(

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..._typing import AnyModule
 from ...tape import no_grad
 from .handle import Hooks, RemovableHandle, add_hook
 from .loading import IncompatibleKeys, complaints, load_tensor
@@ -40,7 +41,7 @@ class HasState(Members):
         destination: Any = None,
         prefix: str = "",
         keep_vars: bool = False,
-    ) -> Any:
+    ) -> dict[str, Any]:
         """Parameters and persistent buffers of the whole tree, by path.
 
         Parameters
@@ -104,7 +105,7 @@ class HasState(Members):
         }
         return {**self._parameters, **buffers}
 
-    def get_extra_state(self) -> Any:
+    def get_extra_state(self) -> object:
         """Override to add something that is no tensor to the module's state."""
         raise RuntimeError(
             f"{type(self).__name__} has no extra state: define get_extra_state to give it one"
@@ -283,9 +284,9 @@ class HasState(Members):
 class BoundHook:
     """A hook that gets its module as first argument; copied together with the module."""
 
-    def __init__(self, hook: Callable[..., Any], module: Any) -> None:
+    def __init__(self, hook: Callable[..., Any], module: AnyModule) -> None:
         self.hook = hook
         self.module = module
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: object) -> object:
         return self.hook(self.module, *args)

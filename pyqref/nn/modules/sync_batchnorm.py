@@ -38,7 +38,7 @@ class SyncBatchNorm(BatchNormBase):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        process_group: Any = None,
+        process_group: object = None,
         device: Device = None,
         dtype: Dtype | None = None,
         *,

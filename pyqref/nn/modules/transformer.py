@@ -92,8 +92,8 @@ class TransformerEncoderLayer(Module):
     def forward(
         self,
         src: Tensor,
-        src_mask: Any = None,
-        src_key_padding_mask: Any = None,
+        src_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
         """`(L, N, d_model)` to the same; the masks are those of :class:`MultiheadAttention`."""
@@ -179,8 +179,8 @@ class TransformerEncoder(Module):
     def forward(
         self,
         src: Tensor,
-        mask: Any = None,
-        src_key_padding_mask: Any = None,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
         is_causal: bool | None = None,
     ) -> Tensor:
         """`(L, N, d_model)` to the same; the masks are those of :class:`MultiheadAttention`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..._typing import Module
+from ..._typing import Module, Tensor
 from ...tensor.parameter import Parameter
 from .members import Members
 
@@ -127,7 +127,7 @@ class Traversal(Members):
         """The parameter at a dotted path."""
         return self._get_member(target, "_parameters", "an nn.Parameter")
 
-    def get_buffer(self, target: str) -> Any:
+    def get_buffer(self, target: str) -> Tensor:
         """The buffer at a dotted path."""
         return self._get_member(target, "_buffers", "a buffer")
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import AnyModule
 from ...tensor.base import fields_of, put_fields
 
 __all__ = ["Undo"]
@@ -20,7 +21,7 @@ class Undo:
     not matter how a ``_load_from_state_dict`` changes its module.
     """
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: AnyModule) -> None:
         self.modules = []
         tensors = {}
         for each in module.modules():

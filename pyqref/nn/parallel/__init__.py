@@ -9,4 +9,4 @@ from .distributed import DistributedDataParallel as DistributedDataParallel
 __all__ = ["DataParallel", "DistributedDataParallel"]
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {})
+    __getattr__ = on_first_use(__name__)

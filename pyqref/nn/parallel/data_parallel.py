@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from ..._typing import Tensor
+from ..._typing import Device, Tensor
 from ...devices import device, require_cpu
 from ..modules.module import Module
 
@@ -47,7 +47,11 @@ class DataParallel(Module):
     """
 
     def __init__(
-        self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0
+        self,
+        module: Module,
+        device_ids: Sequence[Device] | None = None,
+        output_device: Device = None,
+        dim: int = 0,
     ) -> None:
         super().__init__()
         if not isinstance(module, Module):
@@ -63,6 +67,6 @@ class DataParallel(Module):
         self.device_ids: list[int] = []
         self.output_device = output_device
 
-    def forward(self, *inputs: Tensor, **kwargs: Any) -> Tensor:
+    def forward(self, *inputs: Tensor, **kwargs: object) -> Tensor:
         """Return the output of the module."""
         return self.module(*inputs, **kwargs)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..modules.module import Module
 
 __all__ = ["DistributedDataParallel"]
@@ -24,7 +22,7 @@ class DistributedDataParallel(Module):
     False
     """
 
-    def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, module: Module, *args: object, **kwargs: object) -> None:
         raise RuntimeError(
             "DistributedDataParallel: pyqref trains in one process; train the module itself, as a "
             "script does where torch.distributed.is_available() is False"

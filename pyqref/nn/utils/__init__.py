@@ -1,49 +1,5 @@
 """Helpers around modules: folding batch normalization, clipping gradients, pruning, vectors."""
 
-from typing import TYPE_CHECKING
+from pyqref import _lazy
 
-from ..._lazy import on_first_use
-from . import rnn as rnn
-from .clip_grad import clip_grad_norm_ as clip_grad_norm_
-from .clip_grad import clip_grad_value_ as clip_grad_value_
-from .clip_grad import clip_grads_with_norm_ as clip_grads_with_norm_
-from .clip_grad import get_total_norm as get_total_norm
-from .convert_parameters import parameters_to_vector as parameters_to_vector
-from .convert_parameters import vector_to_parameters as vector_to_parameters
-from .fusion import fuse_conv_bn_eval as fuse_conv_bn_eval
-from .fusion import fuse_conv_bn_weights as fuse_conv_bn_weights
-from .fusion import fuse_linear_bn_eval as fuse_linear_bn_eval
-from .fusion import fuse_linear_bn_weights as fuse_linear_bn_weights
-from .spectral_norm import remove_spectral_norm as remove_spectral_norm
-from .spectral_norm import spectral_norm as spectral_norm
-from .weight_norm import remove_weight_norm as remove_weight_norm
-from .weight_norm import weight_norm as weight_norm
-
-if TYPE_CHECKING:
-    from . import parametrizations as parametrizations
-    from . import parametrize as parametrize
-    from . import prune as prune
-
-if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {}, modules=("parametrizations", "parametrize", "prune"))
-
-__all__ = [
-    "clip_grad_norm_",
-    "clip_grad_value_",
-    "clip_grads_with_norm_",
-    "fuse_conv_bn_eval",
-    "fuse_conv_bn_weights",
-    "fuse_linear_bn_eval",
-    "fuse_linear_bn_weights",
-    "get_total_norm",
-    "parameters_to_vector",
-    "parametrizations",
-    "parametrize",
-    "prune",
-    "remove_spectral_norm",
-    "remove_weight_norm",
-    "rnn",
-    "spectral_norm",
-    "vector_to_parameters",
-    "weight_norm",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__)

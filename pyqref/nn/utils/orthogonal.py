@@ -150,7 +150,7 @@ def orthogonal(
     orthogonal_map: str | None = None,
     *,
     use_trivialization: bool = True,
-) -> Any:
+) -> Module:
     r"""Let a module compute a weight with orthonormal columns, or rows where it has fewer.
 
     For a matrix of shape `(n, k)` with :math:`n \ge k`, and :math:`A` the skew-symmetric matrix

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._typing import Tensor
 from ...tensor.base import wrap
 
 __all__ = ["PackedSequence", "invert_permutation"]
@@ -54,7 +55,7 @@ class PackedSequence(NamedTuple):
         return False
 
 
-def invert_permutation(permutation: Any) -> Any:
+def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The permutation that undoes this one; None of None."""
     if permutation is None:
         return None

@@ -24,7 +24,7 @@ class _WeightNorm(Module):
         super().__init__()
         self.dim = dim
 
-    def forward(self, weight_g: Any, weight_v: Any) -> Any:
+    def forward(self, weight_g: Any, weight_v: Any) -> Module:
         """The weight of a length and a direction."""
         return weight_v * (weight_g / norm_except_dim(weight_v, self.dim))
 
@@ -33,7 +33,7 @@ class _WeightNorm(Module):
         return norm_except_dim(weight, self.dim), weight
 
 
-def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Any:
+def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
     """Let a module compute a weight from a length and a direction: ``g * v / norm(v)``.
 
     The parameters are ``parametrizations.weight.original0``, the length, and ``original1``.
@@ -118,7 +118,7 @@ def spectral_norm(
     n_power_iterations: int = 1,
     eps: float = 1e-12,
     dim: int | None = None,
-) -> Any:
+) -> Module:
     """Let a module divide a weight by its largest singular value.
 
     ``weight = W / (u . W v)``, where every use in training mode turns `u` and `v` towards the

@@ -133,7 +133,7 @@ class ParametrizationList(ModuleList):
             return [self.original]
         return [getattr(self, f"original{number}") for number in range(self.ntensors)]
 
-    def right_inverse(self, value: Any) -> None:
+    def right_inverse(self, value: Tensor) -> None:
         """Let the tensor have this value: turn it back and keep the result."""
         with no_grad():
             for module in reversed(list(self)):
@@ -224,7 +224,7 @@ def _chains(module: AnyModule) -> Any:
 
 def register_parametrization(
     module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
-) -> Any:
+) -> Module:
     """Let a module compute a parameter or buffer: ``weight = parametrization(original)``.
 
     Parameters
@@ -363,7 +363,7 @@ def type_before_parametrizations(module: Module) -> type:
 
 
 def transfer_parametrizations_and_params(
-    from_module: Any, to_module: Any, tensor_name: str | None = None
+    from_module: AnyModule, to_module: Any, tensor_name: str | None = None
 ) -> Any:
     """Give a module the parametrizations of another one, with their parameters.
 

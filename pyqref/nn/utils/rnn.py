@@ -31,7 +31,10 @@ def _lengths(lengths: Any) -> Any:
 
 
 def pack_padded_sequence(
-    input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
+    input: Tensor,
+    lengths: Tensor | Sequence[int],
+    batch_first: bool = False,
+    enforce_sorted: bool = True,
 ) -> PackedSequence:
     """Take the padding out of a batch.
 
@@ -129,7 +132,7 @@ def pad_sequence(
     batch_first: bool = False,
     padding_value: float = 0.0,
     padding_side: str = "right",
-) -> Any:
+) -> Tensor:
     """Stack sequences `(L_i, *)` as `(T, B, *)`, or `(B, T, *)` with ``batch_first``.
 
     The shorter ones are padded with ``padding_value`` on ``padding_side``.
@@ -148,7 +151,9 @@ def pad_sequence(
     return stack(padded, 0 if batch_first else 1)
 
 
-def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
+def unpad_sequence(
+    padded_sequences: Tensor, lengths: Tensor | Sequence[int], batch_first: bool = False
+) -> list[Any]:
     """The sequences of a padded batch without their padding (on the right)."""
     batch = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
     counts = _lengths(lengths).tolist()

@@ -29,7 +29,7 @@ def default_dim(module: Module) -> int:
     return int(any(cls.__name__.startswith("ConvTranspose") for cls in type(module).__mro__))
 
 
-def power_iterations(matrix: Any, u: Any, v: Any, times: int, eps: float) -> None:
+def power_iterations(matrix: Tensor, u: Tensor, v: Tensor, times: int, eps: float) -> None:
     """Turn ``u`` and ``v`` towards the largest singular vectors, in place.
 
     ``v = normalize(W^T u)``, then ``u = normalize(W v)``.

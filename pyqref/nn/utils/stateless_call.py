@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..._typing import Tensor
+from ..._typing import Module, Tensor
 
 __all__ = ["functional_call"]
 
 
 def functional_call(
-    module: Any,
+    module: Module,
     parameters_and_buffers: Any,
-    args: Any = None,
+    args: object = None,
     kwargs: Mapping[str, Any] | None = None,
     *,
     tie_weights: bool = True,

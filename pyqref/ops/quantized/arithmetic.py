@@ -282,7 +282,7 @@ def _quantizers(
 
 def _require_broadcast(name: str, qa: Any, qb: Any) -> None:
     try:
-        np.broadcast_shapes(qa.shape, qb.shape)
+        np.broadcast(qa._array, qb._array)
     except ValueError:
         raise RuntimeError(
             f"{name}: the shapes {tuple(qa.shape)} and {tuple(qb.shape)} do not broadcast"

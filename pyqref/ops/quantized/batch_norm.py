@@ -9,7 +9,6 @@ import numpy as np
 
 from pyqref import _kernels
 from pyqref._typing import Tensor
-from pyqref.numerics import normalization
 
 from .grid import grid_of, tensor_on
 from .normalization_checks import (
@@ -18,7 +17,6 @@ from .normalization_checks import (
     require_dimensions,
     require_eps,
     require_parameter,
-    saturating,
 )
 
 __all__ = [
@@ -132,7 +130,7 @@ def batch_norm1d(
     eps: float,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     """:func:`batch_norm2d` for ``(N, C)`` or ``(N, C, L)``."""
     arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
     return _batch_norm("batch_norm1d", (2, 3), qx, *arguments)
@@ -147,7 +145,7 @@ def batch_norm1d_relu(
     eps: float,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     """:func:`batch_norm1d`, with no integer below the zero point of the result."""
     arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
     return _batch_norm("batch_norm1d_relu", (2, 3), qx, *arguments, relu=True)
@@ -155,7 +153,7 @@ def batch_norm1d_relu(
 
 def batch_norm(
     qx: Tensor,
-    weight: Any,
+    weight: Tensor,
     bias: Tensor | None,
     mean: Tensor | None,
     var: Tensor | None,
@@ -177,7 +175,7 @@ def batch_norm_relu(
     eps: float,
     output_scale: float,
     output_zero_point: int,
-) -> Any:
+) -> Tensor:
     """:func:`batch_norm`, with no integer below the zero point of the result."""
     arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
     return _batch_norm("batch_norm_relu", (2, 3, 4, 5), qx, *arguments, relu=True)
@@ -208,9 +206,8 @@ def _batch_norm(
         require_parameter(name, "mean", mean, shape),
         require_parameter(name, "var", var, shape),
     )
-    with saturating():
-        alpha, beta = normalization.batch_norm_coefficients(
-            *statistics, w, b, require_eps(name, eps), x.q_scale(), out.scale
-        )
-        integers = _kernels.batch_norm(x._array, grid_of(x), alpha, beta, out, relu)
+    alpha, beta = _kernels.batch_norm_coefficients(
+        *statistics, w, b, require_eps(name, eps), x.q_scale(), out.scale
+    )
+    integers = _kernels.batch_norm(x._array, grid_of(x), alpha, beta, out, relu)
     return tensor_on(integers, out, x.dtype)

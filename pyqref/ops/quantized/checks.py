@@ -146,7 +146,7 @@ def require_flag(operation: str, name: str, value: bool) -> bool:
     return as_flag(value, f"{operation}: {name}")
 
 
-def require_flags(operation: str, **flags: Any) -> None:
+def require_flags(operation: str, **flags: bool) -> None:
     """Raise unless each of ``flags`` is True or False."""
     for name, value in flags.items():
         as_flag(value, f"{operation}: {name}")

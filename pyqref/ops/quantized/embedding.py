@@ -143,7 +143,9 @@ def embedding_byte(
     return _lookup("quantized.embedding_byte", 8, weight, indices, pruned_weights)
 
 
-def embedding_4bit(weight: PackedEmbedding, indices: Tensor, pruned_weights: bool = False) -> Any:
+def embedding_4bit(
+    weight: PackedEmbedding, indices: Tensor, pruned_weights: bool = False
+) -> Tensor:
     """Form of :func:`embedding_byte` for quint4x2, which has two elements in a byte."""
     return _lookup("quantized.embedding_4bit", 4, weight, indices, pruned_weights)
 

@@ -38,8 +38,8 @@ def embedding_bag_byte(
     scale_grad_by_freq: bool = False,
     mode: int = 0,
     pruned_weights: bool = False,
-    per_sample_weights: Any = None,
-    compressed_indices_mapping: Any = None,
+    per_sample_weights: Tensor | None = None,
+    compressed_indices_mapping: Tensor | None = None,
     include_last_offset: bool = False,
 ) -> Tensor:
     r"""Sums of rows of a table of bytes (equation ``eq-embedding-bag``).
@@ -85,15 +85,15 @@ def embedding_bag_byte(
 
 def embedding_bag_4bit(
     weight: PackedEmbedding,
-    indices: Any,
-    offsets: Any = None,
+    indices: Tensor,
+    offsets: Tensor | None = None,
     scale_grad_by_freq: bool = False,
     mode: int = 0,
     pruned_weights: bool = False,
-    per_sample_weights: Any = None,
-    compressed_indices_mapping: Any = None,
+    per_sample_weights: Tensor | None = None,
+    compressed_indices_mapping: Tensor | None = None,
     include_last_offset: bool = False,
-) -> Any:
+) -> Tensor:
     """Form of :func:`embedding_bag_byte` for quint4x2, which has two elements in a byte."""
     name = "quantized.embedding_bag_4bit"
     table = require_table(name, weight, 4).rows
@@ -111,7 +111,7 @@ def embedding_bag_byte_rowwise_offsets(
     per_sample_weights: Tensor | None = None,
     compressed_indices_mapping: Tensor | None = None,
     include_last_offset: bool = False,
-) -> Any:
+) -> Tensor:
     """Form of :func:`embedding_bag_byte` for results of ``embedding_bag_byte_prepack``."""
     name = "quantized.embedding_bag_byte_rowwise_offsets"
     table = _PackedRows(name, weight, 8)
@@ -129,7 +129,7 @@ def embedding_bag_4bit_rowwise_offsets(
     per_sample_weights: Tensor | None = None,
     compressed_indices_mapping: Tensor | None = None,
     include_last_offset: bool = False,
-) -> Any:
+) -> Tensor:
     """Form of :func:`embedding_bag_byte` for results of ``embedding_bag_4bit_prepack``."""
     name = "quantized.embedding_bag_4bit_rowwise_offsets"
     table = _PackedRows(name, weight, 4)
@@ -147,7 +147,7 @@ def embedding_bag_2bit_rowwise_offsets(
     per_sample_weights: Tensor | None = None,
     compressed_indices_mapping: Tensor | None = None,
     include_last_offset: bool = False,
-) -> Any:
+) -> Tensor:
     """Form of :func:`embedding_bag_byte` for results of ``embedding_bag_2bit_prepack``."""
     name = "quantized.embedding_bag_2bit_rowwise_offsets"
     table = _PackedRows(name, weight, 2)
@@ -155,7 +155,9 @@ def embedding_bag_2bit_rowwise_offsets(
     return _bag(name, table, *given, compressed_indices_mapping, include_last_offset)
 
 
-def bag_lengths(indices: Tensor, offsets: Tensor | None, include_last_offset: bool = False) -> Any:
+def bag_lengths(
+    indices: Tensor, offsets: Tensor | None, include_last_offset: bool = False
+) -> Tensor:
     """How many indices each bag has, float32 ``(B,)``; arguments as of the look-ups."""
     starts, ends = bag_limits("bag_lengths", indices._array, offsets, include_last_offset)
     return wrap((ends - starts).astype(np.float32))

@@ -125,7 +125,7 @@ def embedding_bag_4bit_prepack_with_rowwise_min_max(
     optimized_qparams: bool = False,
     nbins: int = 200,
     ratio: float = 0.16,
-) -> Any:
+) -> Tensor:
     """Form of :func:`embedding_bag_4bit_prepack` with given ranges, float32 ``(R, 2)``."""
     name = "quantized.embedding_bag_4bit_prepack_with_rowwise_min_max"
     return _prepack(name, weight, 4, rowwise_min_max, optimized_qparams, nbins, ratio)
@@ -160,7 +160,7 @@ def embedding_bag_2bit_prepack_with_rowwise_min_max(
     optimized_qparams: bool = False,
     nbins: int = 200,
     ratio: float = 0.16,
-) -> Any:
+) -> Tensor:
     """Form of :func:`embedding_bag_2bit_prepack` with given ranges, float32 ``(R, 2)``."""
     name = "quantized.embedding_bag_2bit_prepack_with_rowwise_min_max"
     return _prepack(name, weight, 2, rowwise_min_max, optimized_qparams, nbins, ratio)

@@ -13,6 +13,8 @@ from pyqref._kernels.observe.one_range import choose_qparams_of_range
 from pyqref.backends import quantized as settings
 from pyqref.tensor.quantized.other_arithmetic import replaced
 
+from ..._typing import Packed
+
 __all__ = ["dynamic_elsewhere", "dynamic_grid", "quantize_rows", "require_finite_range"]
 
 
@@ -54,7 +56,7 @@ def require_finite_range(low: float, high: float, what: str) -> None:
 
 
 def dynamic_elsewhere(
-    name: str, x: np.ndarray, packed: Any, reduce_range: bool, what: str = "the input"
+    name: str, x: np.ndarray, packed: Packed, reduce_range: bool, what: str = "the input"
 ) -> np.ndarray | None:
     """Real results of a dynamic layer in the arithmetic in use; None: the engine computes them."""
     if settings.arithmetic is None:

@@ -146,7 +146,7 @@ def _linear(
     return make_quantized(run(x._array), out)
 
 
-def require_linear_input(name: str, x: Tensor, packed: Any) -> PerTensorQuantizer:
+def require_linear_input(name: str, x: Tensor, packed: PackedLinear) -> PerTensorQuantizer:
     """Raise unless the input is quint8 ``(*, K)`` and the weight a packed ``(N, K)``."""
     own = require_per_tensor(name, x, _INPUT_DTYPES)
     require_packed(name, "W_prepack", packed, PackedLinear, "linear_prepack")

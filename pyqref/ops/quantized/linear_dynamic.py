@@ -38,7 +38,7 @@ class PackedLinearFloat16:
         """The rounded weight, in float32, and the float bias (or None)."""
         return self.weight, self.bias_tensor
 
-    def bias(self) -> Any:
+    def bias(self) -> Tensor | None:
         """The float bias, or None."""
         return self.bias_tensor
 
@@ -152,7 +152,7 @@ def linear_dynamic_fp16(X: Tensor, W_prepack: PackedLinearFloat16) -> Tensor:
     return wrap(_halves("quantized.linear_dynamic_fp16", X, W_prepack))
 
 
-def linear_relu_dynamic_fp16(X: Tensor, W_prepack: PackedLinearFloat16) -> Any:
+def linear_relu_dynamic_fp16(X: Tensor, W_prepack: PackedLinearFloat16) -> Tensor:
     """:func:`linear_dynamic_fp16`, with negative results replaced by zero."""
     return wrap(_without_negative(_halves("quantized.linear_relu_dynamic_fp16", X, W_prepack)))
 

@@ -57,7 +57,7 @@ def linear_with_input_q_dq_qweight_dq_output_fp32(
 
 def linear_with_input_q_dq_qweight_dq_relu_output_fp32(
     X: Tensor, X_scale: float, X_zero_point: int, W_prepack: PackedLinear
-) -> Any:
+) -> Tensor:
     """:func:`linear_with_input_q_dq_qweight_dq_output_fp32`, negative results made zero."""
     name = "quantized.linear_with_input_q_dq_qweight_dq_relu_output_fp32"
     y = _linear(name, X, X_scale, X_zero_point, W_prepack)
@@ -66,7 +66,7 @@ def linear_with_input_q_dq_qweight_dq_relu_output_fp32(
 
 def linear_dynamic_fp16_unpacked_weight(
     X: Tensor, weight: Tensor, bias: Tensor | None = None
-) -> Any:
+) -> Tensor:
     """:func:`pyqref.ops.quantized.linear_dynamic_fp16` of a float32 weight ``(N, K)``."""
     return linear_dynamic_fp16(X, linear_prepack_fp16(weight, bias))
 

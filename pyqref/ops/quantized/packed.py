@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -92,7 +92,7 @@ class PackedWeight:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "prepared"}
 
-    def call(self, *given: Any) -> tuple[Any, ...]:
+    def call(self, *given: object) -> tuple[Any, ...]:
         """Return the key of a call: its arguments, and the settings that it depends on."""
         bias, of_bias = self.bias_tensor, None
         if bias is not None:
@@ -139,7 +139,7 @@ class PackedWeight:
     def _keeps_doubles(self) -> bool:
         return self.engine in ("qnnpack", "onednn")
 
-    def bias(self) -> Any:
+    def bias(self) -> Tensor | None:
         """The float bias, or None."""
         return self.bias_tensor
 
@@ -209,7 +209,7 @@ def with_float32_scales(weight: Tensor) -> Tensor:
 class PackedLinear(PackedWeight):
     """The weight ``(N, K)`` of a linear layer."""
 
-    operation = "qgemm"
+    operation: Literal["qgemm"] = "qgemm"
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__(weight, bias)

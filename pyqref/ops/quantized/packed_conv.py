@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from pyqref import _kernels
 from pyqref._typing import Array, Tensor
@@ -18,7 +18,7 @@ __all__ = ["PackedConv", "PackedConvTranspose"]
 class PackedConv(PackedWeight):
     """The weight ``(N, C / groups, *kernel)`` of a convolution, and its geometry."""
 
-    operation = "qconv"
+    operation: Literal["qconv"] = "qconv"
     #: Whether it is the weight of a transposed convolution.
     transposed = False
 

@@ -44,8 +44,8 @@ _HELD = 15 << 14
 def quantized_lstm_cell_dynamic(
     input: Tensor,
     hx: Sequence[Any],
-    w_ih: Any,
-    w_hh: Any,
+    w_ih: PackedLinear | PackedLinearFloat16,
+    w_hh: PackedLinear | PackedLinearFloat16,
     bias_ih: Tensor | None = None,
     bias_hh: Tensor | None = None,
 ) -> tuple[Any, Any]:

@@ -8,30 +8,6 @@ may therefore go to the other one.
 Each operation is also its own overloads ``default``, ``tensor`` and ``tensor2``.
 """
 
-from __future__ import annotations
+from pyqref import _lazy
 
-from .grids import choose_qparams as choose_qparams
-from .grids import choose_qparams_symmetric as choose_qparams_symmetric
-from .grids import dequantize_per_channel as dequantize_per_channel
-from .grids import dequantize_per_tensor as dequantize_per_tensor
-from .grids import fake_quant_per_channel as fake_quant_per_channel
-from .grids import quantize_per_channel as quantize_per_channel
-from .grids import quantize_per_tensor as quantize_per_tensor
-from .tokens import choose_qparams_per_token as choose_qparams_per_token
-from .tokens import choose_qparams_per_token_asymmetric as choose_qparams_per_token_asymmetric
-from .tokens import dequantize_per_token as dequantize_per_token
-from .tokens import quantize_per_token as quantize_per_token
-
-__all__ = [
-    "choose_qparams",
-    "choose_qparams_per_token",
-    "choose_qparams_per_token_asymmetric",
-    "choose_qparams_symmetric",
-    "dequantize_per_channel",
-    "dequantize_per_tensor",
-    "dequantize_per_token",
-    "fake_quant_per_channel",
-    "quantize_per_channel",
-    "quantize_per_tensor",
-    "quantize_per_token",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__)

@@ -37,7 +37,12 @@ __all__ = [
 
 @operator
 def quantize_per_tensor(
-    input: Tensor, scale: Any, zero_point: Any, quant_min: int, quant_max: int, dtype: dtype_
+    input: Tensor,
+    scale: Any,
+    zero_point: Any,
+    quant_min: int,
+    quant_max: int,
+    dtype: dtype_,
 ) -> Tensor:
     r"""Integers of one grid: :math:`\mathrm{clamp}(\mathrm{rne}(x \cdot (1 / s)) + z)`.
 
@@ -141,7 +146,7 @@ def quantize_per_channel(
 def dequantize_per_channel(
     input: Tensor,
     scales: Tensor,
-    zero_points: Any,
+    zero_points: Tensor | None,
     axis: int,
     quant_min: int,
     quant_max: int,

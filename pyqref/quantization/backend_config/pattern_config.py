@@ -82,7 +82,7 @@ class BackendPatternConfig:
     ('Linear', 1)
     """
 
-    def __init__(self, pattern: Any = None) -> None:
+    def __init__(self, pattern: object = None) -> None:
         self.pattern: Any = _optional(as_pattern, pattern, "pattern")
         self.observation_type = ObservationType.OUTPUT_USE_DIFFERENT_OBSERVER_AS_INPUT
         self.dtype_configs: list[DTypeConfig] = []

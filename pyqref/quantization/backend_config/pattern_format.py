@@ -7,8 +7,6 @@ operation and the pattern of its input.
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyqref.quantization.utils.patterns import MatchAllNode as MatchAllNode
 
 from .pattern_config import BackendPatternConfig
@@ -16,7 +14,7 @@ from .pattern_config import BackendPatternConfig
 __all__ = ["MatchAllNode", "complex_format", "reversed_nested"]
 
 
-def reversed_nested(pattern: object) -> Any:
+def reversed_nested(pattern: object) -> object:
     """A sequence of operations as nested pairs from the output.
 
     Parameters
@@ -41,7 +39,7 @@ def reversed_nested(pattern: object) -> Any:
     return nested
 
 
-def complex_format(config: BackendPatternConfig) -> Any:
+def complex_format(config: BackendPatternConfig) -> object:
     """The pattern of a config as a graph from the output.
 
     Raises

@@ -6,7 +6,6 @@ import io
 import shutil
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 __all__ = ["Coverage", "CoverageRow"]
 
@@ -146,7 +145,7 @@ class Coverage:
     def _summary(self) -> str:
         return repr(self).removeprefix("Coverage(").removesuffix(")")
 
-    def __rich__(self) -> Any:
+    def __rich__(self) -> object:
         """The table for a rich console."""
         from rich.table import Table
         from rich.text import Text

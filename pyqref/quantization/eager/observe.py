@@ -44,7 +44,7 @@ def observe_output(module: AnyModule, args: Sequence[Tensor], output: Tensor) ->
     return observer(output)
 
 
-def observe_input(module: AnyModule, args: tuple[Any, ...]) -> Any:
+def observe_input(module: AnyModule, args: tuple[Any, ...]) -> Tensor:
     """Forward pre-hook: show a module's input to its observer."""
     return module.activation_post_process(args[0])
 

@@ -123,8 +123,8 @@ def prepare(
 def observe_(
     model: Module,
     qconfig_dict: Mapping[Any, Any] | None = None,
-    allow_list: Any = None,
-    groups: Any = None,
+    allow_list: Collection[type] | None = None,
+    groups: Collection[type] | None = None,
     custom: Mapping[str, Any] | None = None,
 ) -> None:
     """Spread the qconfigs over a model and put observers behind its layers, in place."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyqref._typing import AnyModule
+from pyqref._typing import AnyModule, Module, Tensor
 from pyqref.dtypes import float16
 from pyqref.nn.quantized.integer_range import range_entries
 
 __all__ = ["reference_form", "weight_qparams"]
 
 
-def reference_form(mod: AnyModule, reference: AnyModule) -> Any:
+def reference_form(mod: AnyModule, reference: AnyModule) -> Module:
     """The reference layer of a float layer with a qconfig.
 
     Each weight gets an observer of its own.
@@ -26,7 +26,7 @@ def reference_form(mod: AnyModule, reference: AnyModule) -> Any:
     return reference.from_float(mod, grids)
 
 
-def weight_qparams(weight: Any, observer: Any) -> dict[str, Any]:
+def weight_qparams(weight: Tensor, observer: Any) -> dict[str, Any]:
     """Return the parameters that an observer chooses for a weight, for the reference layers."""
     if observer.dtype is float16:
         return {"qscheme": None, "dtype": float16}

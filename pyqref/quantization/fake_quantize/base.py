@@ -65,11 +65,11 @@ class FakeQuantizeBase(ABC, Module):
         self.register_buffer("observer_enabled", wrap(np.ones(1, np.uint8)))
 
     @abstractmethod
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """``x``, observed and fake quantized as the switches say."""
 
     @abstractmethod
-    def calculate_qparams(self, **kwargs: Any) -> Any:
+    def calculate_qparams(self, **kwargs: object) -> tuple[Tensor, Tensor]:
         """Scale and zero point for what was seen."""
 
     def enable_fake_quant(self, enabled: bool = True) -> None:
@@ -97,6 +97,6 @@ class FakeQuantizeBase(ABC, Module):
         return bool(self.observer_enabled._array[0] == 1)
 
     @classmethod
-    def with_args(cls, **kwargs: Any) -> PartialWrapper:
+    def with_args(cls, **kwargs: object) -> PartialWrapper:
         """A recipe for this fake quantizer with these arguments, for a QConfig."""
         return make_partial(cls, **kwargs)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from pyqref._typing import Tensor
+from pyqref._typing import Module, Tensor
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_channel_affine_float_qparams, quint8
 from pyqref.dtypes import qscheme as Qscheme
@@ -83,7 +84,7 @@ class FakeQuantize(FakeQuantizeBase):
 
     def __init__(
         self,
-        observer: Any = MovingAverageMinMaxObserver,
+        observer: Callable[..., Module] = MovingAverageMinMaxObserver,
         quant_min: int | None = None,
         quant_max: int | None = None,
         is_dynamic: bool = False,
@@ -116,7 +117,7 @@ class FakeQuantize(FakeQuantizeBase):
         self.register_buffer("zero_point", wrap(np.zeros(1, offset)))
 
     @property
-    def observer(self) -> Any:
+    def observer(self) -> Module:
         """The observer, under the name that the documentation gives it."""
         return self.activation_post_process
 
@@ -134,7 +135,7 @@ class FakeQuantize(FakeQuantizeBase):
         self.ch_axis: int = getattr(observer, "ch_axis", -1)
         self.is_per_channel: bool = observer.qscheme.is_per_channel
 
-    def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
+    def calculate_qparams(self, **kwargs: object) -> tuple[Any, Any]:
         """Scale and zero point that the observer finds."""
         return self.activation_post_process.calculate_qparams()
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pyqref.quantization.observer.fixed_qparams import FixedQParamsObserver
 
+from ..._typing import Module
 from .fake_quantize import FakeQuantize
 
 __all__ = ["FixedQParamsFakeQuantize"]
@@ -38,7 +40,7 @@ class FixedQParamsFakeQuantize(FakeQuantize):
     tensor([0.2500, 0.9961, 0.9961])
     """
 
-    def __init__(self, observer: Any) -> None:
+    def __init__(self, observer: Callable[..., Module]) -> None:
         super().__init__(observer=observer)
         fixed = self.activation_post_process
         if not isinstance(fixed, FixedQParamsObserver):
@@ -49,7 +51,7 @@ class FixedQParamsFakeQuantize(FakeQuantize):
         self.scale = fixed.scale
         self.zero_point = fixed.zero_point
 
-    def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
+    def calculate_qparams(self, **kwargs: object) -> tuple[Any, Any]:
         """The scale and zero point given."""
         return self.scale, self.zero_point
 

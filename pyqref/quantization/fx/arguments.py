@@ -22,7 +22,7 @@ def check_model(asks: str, model: Module, is_qat: bool = False) -> None:
     require_float(asks, model)
 
 
-def config_from(name: str, value: object, kind: type[Any]) -> Any:
+def config_from(name: str, value: object, kind: Any) -> Any:
     """A config from itself, its dictionary or None."""
     if value is None and name != "qconfig_mapping":
         return kind()
@@ -33,7 +33,7 @@ def config_from(name: str, value: object, kind: type[Any]) -> Any:
     return value
 
 
-def optional_config(name: str, value: object, kind: type[Any]) -> Any:
+def optional_config(name: str, value: object, kind: Any) -> Any:
     """A config from itself or its dictionary; None stays None."""
     return None if value is None else config_from(name, value, kind)
 

@@ -71,7 +71,7 @@ class ConvertedGraphModule(TellingGraphModule):
     pairs of weight and bias; torch puts the packed objects there.
     """
 
-    def __call__(self, *args: Tensor, **kwargs: Any) -> Tensor:
+    def __call__(self, *args: Tensor, **kwargs: object) -> Tensor:
         try:
             return super().__call__(*args, **kwargs)
         except Exception as error:

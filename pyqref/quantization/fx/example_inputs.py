@@ -19,6 +19,7 @@ from pyqref.fx import GraphModule, Node
 from pyqref.nn import modules as nn
 from pyqref.quantization.diagnostics import ExampleInputsWarning, warn
 
+from ..._typing import Module
 from .observed import is_observer_node
 
 __all__ = ["warn_of_example_inputs"]
@@ -41,7 +42,7 @@ _SIZES: list[tuple[Any, str, int, tuple[int, ...]]] = [
 
 
 def warn_of_example_inputs(
-    asks: str, model: Any, prepared: GraphModule, example_inputs: Any
+    asks: str, model: Module, prepared: GraphModule, example_inputs: object
 ) -> None:
     """Warn of inputs that the model cannot take.
 

@@ -43,7 +43,7 @@ def telling(model: GraphModule, node: Node) -> Iterator[None]:
 class TellingGraphModule(GraphModule):
     """A graph whose errors name the user's module and line."""
 
-    def __call__(self, *args: Tensor, **kwargs: Any) -> Tensor:
+    def __call__(self, *args: Tensor, **kwargs: object) -> Tensor:
         try:
             return super().__call__(*args, **kwargs)
         except Exception as error:

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from pyqref._typing import Module
+from pyqref._typing import Module, QConfigLike
 from pyqref.fx import GraphModule, Node
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.quantization.diagnostics import NoMatchWarning, warn
@@ -52,14 +52,14 @@ class Lookup:
         self.used: set[tuple[str, Any]] = set()
         self.addressed: set[str] = set()
 
-    def by_type(self, kind: type[Any], otherwise: Any) -> Any:
+    def by_type(self, kind: type[Any], otherwise: QConfigLike | None) -> QConfigLike | None:
         given = self._by_type.get(kind)
         if given is None:
             return otherwise
         self.used.add(("object_type", given))
         return self.mapping.object_type_qconfigs[given]
 
-    def by_path(self, path: str, otherwise: Any) -> Any:
+    def by_path(self, path: str, otherwise: QConfigLike | None) -> QConfigLike | None:
         """By regular expression, then by name: of the module itself or the nearest above."""
         for expression, qconfig in self.mapping.module_name_regex_qconfigs.items():
             if re.match(expression, path):
@@ -74,14 +74,18 @@ class Lookup:
             return names[path]
         return otherwise
 
-    def by_order(self, path: str, kind: type[Any], index: int, otherwise: Any) -> Any:
+    def by_order(
+        self, path: str, kind: type[Any], index: int, otherwise: QConfigLike | None
+    ) -> QConfigLike | None:
         given = self._by_order.get((path, kind, index))
         if given is None:
             return otherwise
         self.used.add(("module_name_object_type_order", given))
         return self.mapping.module_name_object_type_order_qconfigs[given]
 
-    def note(self, node: Node, qconfig: Any, kind: Any, order: tuple[str, Any, int]) -> None:
+    def note(
+        self, node: Node, qconfig: QConfigLike | None, kind: type[Any], order: tuple[str, Any, int]
+    ) -> None:
         """Record whether the entry that gave a node its qconfig was meant for just this node."""
         mapping = self.mapping
         own = [self.by_order(*order, None)]

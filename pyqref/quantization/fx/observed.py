@@ -114,12 +114,12 @@ def is_calibrated(model: GraphModule) -> bool:
     return found is not None and not found.is_qat
 
 
-def is_observer(module: Any) -> bool:
+def is_observer(module: object) -> bool:
     """Return True if a module is an observer or a fake quantizer."""
     return isinstance(module, ObserverBase | FakeQuantizeBase)
 
 
-def is_observer_node(node: Any, modules: dict[str, Any]) -> bool:
+def is_observer_node(node: object, modules: dict[str, Any]) -> bool:
     """Return True if a node calls an observer."""
     return (
         isinstance(node, Node)

@@ -75,7 +75,7 @@ def _observer(node: Node, modules: dict[str, Any]) -> str:
     return f"the observer of {what} ({kind})"
 
 
-def source_line(node: Node) -> Any:
+def source_line(node: Node) -> str | None:
     """The user's line of which a node was made; of an observer that of what it observes."""
     found = node.meta.get("source")
     while found is None and node.args and isinstance(node.args[0], Node):

@@ -70,7 +70,7 @@ def trace(asks: str, model: Module, custom: PrepareCustomConfig) -> tuple[GraphM
     return traced, scopes
 
 
-def leave_used(asks: str, traced: GraphModule, model: Any, preserved: list[str]) -> None:
+def leave_used(asks: str, traced: GraphModule, model: Module, preserved: list[str]) -> None:
     """Leave the modules that the graph calls, in its order, and what is to be preserved.
 
     Parameters
@@ -176,7 +176,7 @@ def prepare_as_asked(
     is_qat: bool,
     example_inputs: Sequence[Tensor] | Tensor,
     custom: Any,
-    backend: Any,
+    backend: object,
     is_standalone: bool = False,
 ) -> GraphModule:
     """:func:`prepare` with configs as users give them: themselves, dictionaries or None."""

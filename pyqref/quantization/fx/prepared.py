@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyqref._typing import Tensor
 from pyqref.nn.modules.batchnorm import BatchNormBase
 from pyqref.nn.modules.dropout import _Dropout
@@ -18,7 +16,7 @@ __all__ = ["PreparedGraphModule"]
 class PreparedGraphModule(TellingGraphModule):
     """A model with observers, which warns once of a calibration in training mode."""
 
-    def __call__(self, *args: Tensor, **kwargs: Any) -> Tensor:
+    def __call__(self, *args: Tensor, **kwargs: object) -> Tensor:
         if self.training and is_calibrated(self) and "_mode_is_told" not in self.__dict__:
             self.__dict__["_mode_is_told"] = True
             self._warn_of_training_mode()

@@ -75,7 +75,7 @@ def is_dequantize(node: Node) -> bool:
     return isinstance(node, Node) and node.op == "call_method" and node.target == "dequantize"
 
 
-def is_relu(model: GraphModule, node: Any) -> bool:
+def is_relu(model: GraphModule, node: object) -> bool:
     """Return True if a node is a ReLU: function or module."""
     if not isinstance(node, Node):
         return False

@@ -23,6 +23,7 @@ from pyqref.quantization.eager.inner_warnings import at_path
 from pyqref.quantization.quant_type import QuantType
 from pyqref.quantization.stubs import DeQuantStub
 
+from ..._typing import Module
 from .custom_config import ConvertCustomConfig
 from .observed import Preparation, is_observer_node
 from .paths import replace_module
@@ -66,7 +67,7 @@ class SpecialConversion:
         }
         self.erased: set[Node] = set()
 
-    def convert(self, node: Node, module: Any) -> None:
+    def convert(self, node: Node, module: Module) -> None:
         """Convert the module that a node calls, if it is such a one."""
         if type(module) in self._quantized and node.name in self._observed:
             self._convert_custom(node, module, self._quantized[type(module)])

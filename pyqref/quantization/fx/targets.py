@@ -22,6 +22,7 @@ from pyqref.fx import Node
 from pyqref.quantization.backend_config import ObservationType
 from pyqref.quantization.observer.placeholder import PlaceholderObserver
 
+from ..._typing import QConfigLike
 from .dtype_support import Types
 from .matching import Match
 
@@ -75,7 +76,7 @@ def observed_output(dtype: DType) -> Target:
     return Target(want, want, want, want)
 
 
-def target_of_match(match: Match, qconfig: Any) -> Target:
+def target_of_match(match: Match, qconfig: QConfigLike) -> Target:
     """Return the target of a quantized pattern.
 
     Parameters

@@ -10,6 +10,7 @@ from typing import Any
 from pyqref.dtypes import dtype as Dtype
 from pyqref.nn.modules.module import Module
 
+from ..._typing import Tensor
 from .html import observer_html
 from .partial import PartialWrapper, make_partial
 
@@ -66,18 +67,18 @@ class ObserverBase(ABC, Module):
         self.is_dynamic = is_dynamic
 
     @abstractmethod
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """Look at ``x`` and return it."""
 
     @abstractmethod
-    def calculate_qparams(self, **kwargs: Any) -> Any:
+    def calculate_qparams(self, **kwargs: object) -> tuple[Tensor, Tensor]:
         """Scale and zero point for what was seen."""
 
     def _repr_html_(self) -> str:
         return observer_html(self)
 
     @classmethod
-    def with_args(cls, **kwargs: Any) -> PartialWrapper:
+    def with_args(cls, **kwargs: object) -> PartialWrapper:
         """A recipe for this observer with these arguments, for a QConfig.
 
         Examples

@@ -52,7 +52,7 @@ def _remedy(x: Any) -> str:
     return ""
 
 
-def not_finite(observer: Any, array: Array) -> ValueError:
+def not_finite(observer: Module, array: Array) -> ValueError:
     """Return the error for calibration data with nan or infinity.
 
     They would make every later scale nan or infinite.

@@ -98,6 +98,6 @@ class FixedQParamsObserver(ObserverBase):
         """``x`` itself."""
         return x
 
-    def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
+    def calculate_qparams(self, **kwargs: object) -> tuple[Any, Any]:
         """The scale and the zero point given."""
         return self.scale, self.zero_point

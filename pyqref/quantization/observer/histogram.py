@@ -159,7 +159,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
         assign(self._buffers["min_val"], np.array(low, np.float32))
         assign(self._buffers["max_val"], np.array(high, np.float32))
 
-    def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
+    def calculate_qparams(self, **kwargs: object) -> tuple[Any, Any]:
         """Scale and zero point of the range that costs least, each of shape ``(1,)``."""
         seen = Histogram(*self._seen())
         if not seen.min_val < seen.max_val:

@@ -116,7 +116,7 @@ class MinMaxObserver(UniformQuantizationObserverBase):
         """Return the range of ``x`` and all earlier data, or None where ``x`` is not finite."""
         return _kernels.running_range(low, high, x)
 
-    def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
+    def calculate_qparams(self, **kwargs: object) -> tuple[Any, Any]:
         """Scale (float32) and zero point, each of shape ``(1,)``.
 
         The zero point is int32 for the affine and int64 for the symmetric scheme.

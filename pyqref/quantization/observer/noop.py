@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NoReturn
 
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import float16
 
+from ..._typing import Tensor
 from .base import ObserverBase
 
 __all__ = ["NoopObserver"]
@@ -44,11 +45,11 @@ class NoopObserver(ObserverBase):
         super().__init__(dtype=dtype, is_dynamic=False)
         self.custom_op = custom_op_name
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """``x`` itself."""
         return x
 
-    def calculate_qparams(self, **kwargs: Any) -> Any:
+    def calculate_qparams(self, **kwargs: object) -> NoReturn:
         """There are none: an error."""
         raise RuntimeError(
             "calculate_qparams should not be called for NoopObserver: "

@@ -33,14 +33,14 @@ class PartialWrapper:
         self.p = p
         self.callable_args = callable_args or {}
 
-    def __call__(self, *args: Any, **keywords: Any) -> Module:
+    def __call__(self, *args: object, **keywords: object) -> Module:
         """Make one; arguments given here win over those given in advance."""
         for name, value in self.callable_args.items():
             if name not in keywords:
                 keywords[name] = value()
         return self.p(*args, **keywords)
 
-    def with_args(self, **kwargs: Any) -> PartialWrapper:
+    def with_args(self, **kwargs: object) -> PartialWrapper:
         """Return a copy of the recipe with additional or changed arguments.
 
         Examples
@@ -60,6 +60,6 @@ class PartialWrapper:
         return repr(self.p) + repr(self.callable_args)
 
 
-def make_partial(constructor: Callable[..., Any], **kwargs: Any) -> PartialWrapper:
+def make_partial(constructor: Callable[..., Any], **kwargs: object) -> PartialWrapper:
     """A recipe that calls ``constructor`` with ``kwargs``."""
     return PartialWrapper(functools.partial(constructor, **kwargs))

@@ -149,7 +149,7 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         """Return the ranges of ``x`` and all earlier data, or None where ``x`` is not finite."""
         return _kernels.running_range(low, high, x, axis)
 
-    def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
+    def calculate_qparams(self, **kwargs: object) -> tuple[Any, Any]:
         """Scales (float32) and zero points, each of shape ``(C,)``.
 
         Zero points are int32 for the affine, int64 for the symmetric scheme, and float32

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NoReturn
 
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import float32, per_tensor_affine
 from pyqref.dtypes import qscheme as Qscheme
 from pyqref.numerics.qparams import EPS
 
+from ..._typing import Tensor
 from .base import ObserverBase
 
 __all__ = ["PlaceholderObserver"]
@@ -74,7 +75,7 @@ class PlaceholderObserver(ObserverBase):
         self.eps = EPS if eps is None else eps
         self.custom_op = custom_op_name
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """``x`` itself."""
         return x
 
@@ -82,7 +83,7 @@ class PlaceholderObserver(ObserverBase):
         """The dtype, and whether dynamic."""
         return f"dtype={self.dtype}, is_dynamic={self.is_dynamic}"
 
-    def calculate_qparams(self, **kwargs: Any) -> Any:
+    def calculate_qparams(self, **kwargs: object) -> NoReturn:
         """There are none: an error."""
         raise RuntimeError(
             "calculate_qparams should not be called for PlaceholderObserver: it sees no data; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from pyqref._typing import Tensor
 from pyqref.dtypes import dtype as Dtype
@@ -67,7 +67,7 @@ class RecordingObserver(ObserverBase):
         self.tensor_val.append(x.clone().detach())
         return x
 
-    def calculate_qparams(self, **kwargs: Any) -> Any:
+    def calculate_qparams(self, **kwargs: object) -> NoReturn:
         """There are none: an error."""
         raise RuntimeError(
             "calculate_qparams should not be called for RecordingObserver: it keeps tensors, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NoReturn
 
 from pyqref._typing import Tensor
 from pyqref.dtypes import quint8
@@ -40,7 +40,7 @@ class ReuseInputObserver(ObserverBase):
         """``x`` itself."""
         return x
 
-    def calculate_qparams(self, **kwargs: Any) -> Any:
+    def calculate_qparams(self, **kwargs: object) -> NoReturn:
         """There are none of its own: an error."""
         raise RuntimeError(
             "calculate_qparams should not be called for ReuseInputObserver: "

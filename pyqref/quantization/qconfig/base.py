@@ -8,6 +8,8 @@ from pyqref.nn.modules.module import Module
 from pyqref.quantization.observer.defaults import default_dynamic_quant_observer
 from pyqref.quantization.observer.partial import PartialWrapper
 
+from ..._typing import QConfigLike
+
 __all__ = ["QConfig", "QConfigAny", "QConfigDynamic", "qconfig_equals"]
 
 
@@ -114,7 +116,7 @@ def _refuse_instance(kind: str, name: str, recipe: Any) -> None:
         )
 
 
-def qconfig_equals(q1: Any, q2: Any) -> bool:
+def qconfig_equals(q1: QConfigLike | None, q2: QConfigLike | None) -> bool:
     """Return True if two qconfigs make the same observers.
 
     ``==`` compares recipes by identity, so that two calls of ``get_default_qconfig`` are

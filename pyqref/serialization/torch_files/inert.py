@@ -76,7 +76,7 @@ class Pairs:
         self.pairs: list[tuple[Any, Any]] = []
         self.state: Any = None
 
-    def get(self, key: str) -> Any:
+    def get(self, key: str) -> object:
         """The value of a string key, the last one as in a dictionary; None if there is none."""
         return next((value for name, value in reversed(self.pairs) if name == key), None)
 
@@ -86,7 +86,7 @@ class Reference:
 
     __slots__ = ("parts",)
 
-    def __init__(self, parts: Any) -> None:
+    def __init__(self, parts: object) -> None:
         self.parts = parts
 
 

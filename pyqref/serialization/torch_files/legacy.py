@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
 from ...tape import Array
@@ -73,7 +73,7 @@ class LegacyStorages(Storages):
         self._elements: dict[str, Element] = {}
         self._found: dict[str, Array] = {}
 
-    def root(self, key: object, view: Any, count: int) -> Any:
+    def root(self, key: object, view: Sequence[object] | None, count: int) -> Any:
         if view and view[0] is not None:
             raise FileError(
                 f"{self.file}: storage {key!r} is part of another one, as torch wrote before "

@@ -12,6 +12,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, BinaryIO, NoReturn
 
+from ..._typing import Value
 from ..errors import FileError
 from .inert import Call, Named, Pairs, Reference
 
@@ -48,7 +49,7 @@ class Machine:
         #: The persistent ids that were met.
         self.references: list[Reference] = []
 
-    def run(self) -> Any:
+    def run(self) -> object:
         """The value of the pickle, inert."""
         for _ in range(_MAX_INSTRUCTIONS):
             code = self.read(1)
@@ -113,7 +114,7 @@ class Machine:
             self.refuse("takes a value that is not there")
         return self.stack.pop()
 
-    def popped(self, kind: type, what: str) -> Any:
+    def popped(self, kind: type[Value], what: str) -> Value:
         """Take the last value, which must be of a type."""
         value = self.pop()
         if type(value) is not kind:
@@ -141,7 +142,7 @@ class Machine:
             self.refuse(f"has an integer of {count} bytes, at most {_MAX_INTEGER_BYTES} are read")
         return int.from_bytes(self.read(count), "little", signed=True)
 
-    def parsed(self, kind: Callable[[str], Any], text: str) -> Any:
+    def parsed(self, kind: Callable[[str], Value], text: str) -> Value:
         """A number that is written in digits."""
         try:
             return kind(text)

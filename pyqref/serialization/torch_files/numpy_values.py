@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import Array
 from .inert import Call, Named, short
 from .storages import is_count
 from .values import Builder
@@ -17,7 +18,7 @@ __all__ = ["numpy_array", "numpy_buffer", "numpy_dtype", "numpy_scalar"]
 _CODE = re.compile(r"(b1|[iu][1248]|f[248]|c8|c16)")
 
 
-def numpy_dtype(builder: Builder, call: Call, where: str) -> Any:
+def numpy_dtype(builder: Builder, call: Call, where: str) -> np.dtype[Any]:
     """``dtype("f8", False, True)`` with the state ``(3, "<", None, None, None, -1, -1, 0)``."""
     code = call.args[0] if len(call.args) in (1, 3) else None
     if type(code) is not str or not _CODE.fullmatch(code):
@@ -33,7 +34,7 @@ def numpy_dtype(builder: Builder, call: Call, where: str) -> Any:
     return np.dtype(code).newbyteorder(">" if order == ">" else "<")
 
 
-def numpy_scalar(builder: Builder, call: Call, where: str) -> Any:
+def numpy_scalar(builder: Builder, call: Call, where: str) -> np.generic:
     """``scalar(dtype, bytes)``."""
     dtype, data = (
         (builder.build(each, where, 1) for each in call.args)
@@ -45,7 +46,7 @@ def numpy_scalar(builder: Builder, call: Call, where: str) -> Any:
     return np.frombuffer(data, dtype).astype(dtype.newbyteorder("="))[0]
 
 
-def numpy_array(builder: Builder, call: Call, where: str) -> Any:
+def numpy_array(builder: Builder, call: Call, where: str) -> Array | Named | Call:
     """``_reconstruct(ndarray, (0,), b"b")`` with the state ``(1, shape, dtype, order, bytes)``."""
     kind, state = call.args[0] if call.args else None, call.state
     if not isinstance(kind, Named) or kind.text != "numpy.ndarray":
@@ -56,7 +57,7 @@ def numpy_array(builder: Builder, call: Call, where: str) -> Any:
     return _array(builder, shape, dtype, "F" if fortran is True else "C", data, where)
 
 
-def numpy_buffer(builder: Builder, call: Call, where: str) -> Any:
+def numpy_buffer(builder: Builder, call: Call, where: str) -> Array:
     """``_frombuffer(bytes, dtype, shape, order)``, which protocol 5 writes."""
     if len(call.args) != 4:
         builder.refuse(where, f"calls {call.name} with {len(call.args)} arguments")

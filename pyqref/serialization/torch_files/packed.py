@@ -16,7 +16,7 @@ _CLASSES = "__torch__.torch.classes."
 _PACKED = ("Linear", "Conv1d", "Conv2d", "Conv3d")
 
 
-def script_object(builder: Builder, name: str, state: object, where: str) -> Any:
+def script_object(builder: Builder, name: str, state: object, where: str) -> object:
     """The weights that an object holds, as ``state_dict`` of pyqref has them.
 
     Parameters

@@ -34,7 +34,7 @@ def begins_like_torch(data: bytes) -> bool:
     return data[:4] == b"PK\x03\x04" or begins_like_legacy(data)
 
 
-def read_torch(data: BinaryIO, size: int, file: str) -> Any:
+def read_torch(data: BinaryIO, size: int, file: str) -> object:
     r"""The value in a file that ``torch.save`` or ``torch.jit.save`` wrote.
 
     Parameters

@@ -13,6 +13,7 @@ from ...tensor.creation import tensor
 from .constructors import CONSTRUCTORS
 from .inert import Call, short
 from .packed import script_object
+from .storages import Storages
 from .values import Builder
 
 __all__ = ["ScriptArchive", "ScriptBuilder", "script_archive"]
@@ -70,7 +71,7 @@ class _Module:
 class ScriptBuilder(Builder):
     """:class:`Builder` with the classes that an archive defines itself."""
 
-    def __init__(self, storages: Any) -> None:
+    def __init__(self, storages: Storages) -> None:
         super().__init__(storages, _Classes(CONSTRUCTORS))
 
 

@@ -78,7 +78,7 @@ class Storages:
         """The numbers of a storage in one dimension; a container defines it."""
         raise NotImplementedError
 
-    def parts(self, reference: Any) -> tuple[str | None, Any, int]:
+    def parts(self, reference: object) -> tuple[str | None, Any, int]:
         """Format, key and number of elements of a reference, checked."""
         parts = reference.parts if isinstance(reference, Reference) else None
         if not isinstance(parts, tuple) or len(parts) not in (5, 6) or parts[0] != "storage":
@@ -92,7 +92,7 @@ class Storages:
             raise FileError(f"{self.file}: a storage has the key {short(key)}, size {short(count)}")
         return STORAGES[kind.text], self.root(key, parts[5:], count), count
 
-    def root(self, key: str, view: Any, count: int) -> str:
+    def root(self, key: str, view: Sequence[object] | None, count: int) -> str:
         """The key of a storage that may be part of another; only the legacy container has such."""
         if view and view[0] is not None:
             raise FileError(f"{self.file}: storage {key!r} is part of another one")

@@ -51,15 +51,16 @@ __all__ = [
 def quantize_per_tensor(
     input: Tensor, scale: TensorOrNumber, zero_point: TensorOrNumber, dtype: dtype_
 ) -> QuantizedTensor: ...
-
-
 @overload
 def quantize_per_tensor(
     input: Sequence[Tensor], scale: Tensor, zero_point: Tensor, dtype: dtype_
 ) -> tuple[QuantizedTensor, ...]: ...
-
-
-def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) -> Any:
+def quantize_per_tensor(
+    input: Any,
+    scale: TensorOrNumber,
+    zero_point: TensorOrNumber,
+    dtype: dtype_,
+) -> QuantizedTensor | tuple[QuantizedTensor, ...]:
     """Quantize with one scale and one zero point (equation ``eq-affine-quantize``).
 
     Parameters
@@ -232,7 +233,13 @@ def _halved(quant_min: int) -> int:
     return -(-quant_min // 2) if quant_min < 0 else quant_min
 
 
-def dequantize(tensor: Tensor | None = None, *, tensors: Any = None) -> Any:
+@overload
+def dequantize(tensor: Tensor) -> Tensor: ...
+@overload
+def dequantize(tensor: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
+@overload
+def dequantize(*, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
+def dequantize(tensor: Any = None, *, tensors: Any = None) -> Tensor | tuple[Tensor, ...]:
     """The real numbers of a quantized tensor (or of each of a list), in float32.
 
     Examples
@@ -359,7 +366,7 @@ def make_per_tensor_quantized_tensor(input: Tensor, scale: float, zero_point: in
 
 def make_per_channel_quantized_tensor(
     input: Tensor, scale: float, zero_point: int, axis: int
-) -> Any:
+) -> QuantizedTensor:
     """Integers as a per channel quantized tensor of the dtype that stores them."""
     return make_per_channel(
         input._array.copy(),
@@ -378,8 +385,13 @@ def _dtype_of(input: Any) -> dtype_:
 
 
 def empty_affine_quantized(
-    size: Shape, *, scale: float = 1.0, zero_point: int = 0, dtype: dtype_ = quint8, **options: Any
-) -> Any:
+    size: Shape,
+    *,
+    scale: float = 1.0,
+    zero_point: int = 0,
+    dtype: dtype_ = quint8,
+    **options: object,
+) -> QuantizedTensor:
     """A per tensor quantized tensor whose integers are zero."""
     check_dtype(dtype)
     return make_per_tensor(np.zeros(tuple(size), dtype.numpy_dtype), scale, zero_point, dtype)

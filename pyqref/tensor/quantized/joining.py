@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -89,15 +90,20 @@ def warn_of_unlike_grids(name: str, tensors: Sequence[Any]) -> None:
         if grid != first and tensor._array.size:
             layer = layer_under_way()
             place = f"{layer.path}: " if layer is not None and layer.path else ""
-            low, high = ((each - first.zero_point) * first.scale for each in first[2:4])
-            warn(
-                f"{place}{name} puts tensor {position}, of scale "
-                f"{grid.scale:.6g} and zero point {grid.zero_point}, on the grid of tensor 0, of "
-                f"scale {first.scale:.6g} and zero point {first.zero_point}, which holds numbers "
-                f"of {low:.6g} to {high:.6g} only; {_remedy(name)}",
-                UnlikeGridsWarning,
-            )
+            warn(f"{place}{name} puts {_unlike(name, position, grid, first)}", UnlikeGridsWarning)
             return
+
+
+@lru_cache(maxsize=256)
+def _unlike(name: str, position: int, grid: Grid, first: Grid) -> str:
+    """The rest of the message; kept, since a layer warns each time."""
+    low, high = ((each - first.zero_point) * first.scale for each in first[2:4])
+    return (
+        f"tensor {position}, of scale "
+        f"{grid.scale:.6g} and zero point {grid.zero_point}, on the grid of tensor 0, of "
+        f"scale {first.scale:.6g} and zero point {first.zero_point}, which holds numbers "
+        f"of {low:.6g} to {high:.6g} only; {_remedy(name)}"
+    )
 
 
 def _remedy(name: str) -> str:

@@ -52,7 +52,7 @@ def per_tensor_of(name: str, *tensors: Tensor) -> PerTensorQuantizer:
     return quantizer
 
 
-def run_operation(operation: type[Operation], *args: Any) -> Any:
+def run_operation(operation: type[Operation], *args: object) -> Any:
     """Run an operation on arrays without keeping anything for a gradient."""
     if operation.computes:
         return operation.compute(*args)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from ... import _kernels
+from ..._typing import Array
 from ...backends import quantized as settings
 from ...numerics.elementwise import Grid
 
 __all__ = ["clamped_elsewhere", "function_elsewhere", "keeps_engine", "replaced"]
 
 
-def replaced(operation: str, method: str, *given: Any) -> Any:
+def replaced(operation: str, method: str, *given: object) -> Array | None:
     """What the arithmetic in use makes of the operands; None if the engine is to compute it.
 
     Parameters

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import _kernels
+from ..._typing import Index
 from ...dtypes import (
     dtype,
     per_channel_affine,
@@ -219,7 +220,7 @@ class PerChannelQuantizer:
         """Return a quantizer with the same channels along another axis."""
         return PerChannelQuantizer(self.dtype, self.scales, self.zero_points, axis, self.qscheme)
 
-    def taken(self, index: Any) -> PerChannelQuantizer:
+    def taken(self, index: Index) -> PerChannelQuantizer:
         """Some of the channels."""
         return PerChannelQuantizer(
             self.dtype, self.scales[index], self.zero_points[index], self.axis, self.qscheme

@@ -10,7 +10,7 @@ import numpy as np
 from ..._insides.numpy_errors import quiet
 from ..._kernels.layout import PART
 from ..._kernels.parts import parts, under
-from ..._typing import Index, Self, TensorOrNumber
+from ..._typing import Index, Number, Self, TensorOrNumber
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
 from ...dtypes import per_channel_affine
@@ -59,7 +59,7 @@ class QuantizedTensor(Tensor):
 
     is_quantized = True
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
         raise TypeError(
             "QuantizedTensor is not made directly; use quantize_per_tensor or quantize_per_channel"
         )
@@ -192,7 +192,7 @@ class QuantizedTensor(Tensor):
         self._version[0] += 1
         return self
 
-    def zero_(self) -> Any:
+    def zero_(self) -> Tensor:
         """Write the zero point everywhere."""
         return self.fill_(0.0)
 
@@ -251,12 +251,12 @@ class QuantizedTensor(Tensor):
         except ValueError as error:
             raise RuntimeError(f"shape mismatch: {error}") from None
 
-    def numpy(self, *, force: bool = False) -> Any:
+    def numpy(self, *, force: bool = False) -> Array:
         """Not defined; use ``int_repr().numpy()`` or ``dequantize().numpy()``."""
         return conversion.numpy(self, force=force)
 
 
-def number_of(value: TensorOrNumber) -> Any:
+def number_of(value: TensorOrNumber) -> Number:
     """The real number that a tensor without axes is, or that a number is."""
     if isinstance(value, QuantizedTensor):
         value = value.dequantize()

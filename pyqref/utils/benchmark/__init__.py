@@ -10,4 +10,4 @@ from .timer import Timer as Timer
 __all__ = ["Compare", "Measurement", "Timer"]
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {})
+    __getattr__ = on_first_use(__name__)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
-from ..._typing import Tensor
+from ..._typing import Index, Tensor
 from ...tensor.generator import Generator
 from ...tensor.random import randperm
 
@@ -90,7 +90,7 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
             raise AssertionError(f"Size mismatch between tensors: first dimensions are {lengths}")
         self.tensors = tensors
 
-    def __getitem__(self, index: Any) -> tuple[Any, ...]:
+    def __getitem__(self, index: Index) -> tuple[Any, ...]:
         return tuple(tensor[index] for tensor in self.tensors)
 
     def __len__(self) -> int:
@@ -125,7 +125,7 @@ class ConcatDataset(Dataset[_Sample]):
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> _Sample:
         if not -len(self) <= index < len(self):
             raise ValueError(f"index must be in [{-len(self)}, {len(self) - 1}], got {index}")
         index %= len(self)
@@ -175,7 +175,7 @@ class Subset(Dataset[_Sample]):
     [10, 12]
     """
 
-    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+    def __init__(self, dataset: Dataset[_Sample], indices: Sequence[int]) -> None:
         self.dataset = dataset
         self.indices = indices
 

@@ -39,7 +39,7 @@ class _ConvNd(Module):
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        qconfig: Any = None,
+        qconfig: QConfigLike | None = None,
         device: Device = None,
         dtype: Dtype | None = None,
     ) -> None:

@@ -75,10 +75,10 @@ class Embedding(nn.Embedding):
         norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
-        _weight: Any = None,
+        _weight: Tensor | None = None,
         device: Device = None,
         dtype: Dtype | None = None,
-        qconfig: Any = None,
+        qconfig: QConfigLike | None = None,
     ) -> None:
         super().__init__(
             num_embeddings,
@@ -120,7 +120,7 @@ class Embedding(nn.Embedding):
         layer.weight = mod.weight
         return layer.train(mod.training)
 
-    def to_float(self) -> Any:
+    def to_float(self) -> nn.Embedding:
         """The float layer with a copy of the trained table."""
         layer = nn.Embedding(**embedding_options(self), _weight=self.weight.detach().clone())
         return layer.train(self.training)
@@ -165,10 +165,10 @@ class EmbeddingBag(nn.EmbeddingBag):
         scale_grad_by_freq: bool = False,
         mode: str = "mean",
         sparse: bool = False,
-        _weight: Any = None,
+        _weight: Tensor | None = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-        qconfig: Any = None,
+        qconfig: QConfigLike | None = None,
         device: Device = None,
         dtype: Dtype | None = None,
     ) -> None:
@@ -189,7 +189,9 @@ class EmbeddingBag(nn.EmbeddingBag):
         self.qconfig = qconfig
         self.weight_fake_quant = _fake_quant(self, qconfig)
 
-    def forward(self, input: Tensor, offsets: Any = None, per_sample_weights: Any = None) -> Tensor:
+    def forward(
+        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
+    ) -> Tensor:
         """Bags of rows of the fake-quantized table."""
         return F.embedding_bag(
             input,
@@ -218,7 +220,7 @@ class EmbeddingBag(nn.EmbeddingBag):
         layer.weight = mod.weight
         return layer.train(mod.training)
 
-    def to_float(self) -> Any:
+    def to_float(self) -> nn.EmbeddingBag:
         """The float layer with a copy of the trained table."""
         layer = nn.EmbeddingBag(**embedding_options(self), _weight=self.weight.detach().clone())
         return layer.train(self.training)

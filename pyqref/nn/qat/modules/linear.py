@@ -66,7 +66,7 @@ class Linear(FloatLinear):
         in_features: int,
         out_features: int,
         bias: bool = True,
-        qconfig: Any = None,
+        qconfig: QConfigLike | None = None,
         device: Device = None,
         dtype: Dtype | None = None,
     ) -> None:
@@ -111,14 +111,14 @@ class Linear(FloatLinear):
         qat_linear.train(mod.training)
         return qat_linear
 
-    def to_float(self) -> Any:
+    def to_float(self) -> Module:
         """The float layer with copies of the trained parameters."""
         linear = FloatLinear(self.in_features, self.out_features, self.bias is not None)
         copy_parameters(linear, self)
         return linear.train(self.training)
 
 
-def copy_parameters(target: Any, source: Any) -> None:
+def copy_parameters(target: AnyModule, source: AnyModule) -> None:
     """Give ``target`` copies of the weight and the bias of ``source``."""
     target.weight.data = source.weight.detach().clone()
     if source.bias is not None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyqref._typing import AnyModule, QConfigLike
 from pyqref.nn.modules import Module
 from pyqref.tensor.arguments import described
@@ -36,7 +34,7 @@ def make_weight_fake_quant(layer: Module, qconfig: QConfigLike | None) -> Module
 
 def qconfig_of(
     cls: type, mod: AnyModule, accepted: tuple[type, ...], qconfig: QConfigLike | None
-) -> Any:
+) -> QConfigLike:
     """The qconfig under which ``mod`` becomes a ``cls``: the one given, or its own.
 
     Parameters

@@ -104,7 +104,7 @@ class MultiheadAttention(FloatMultiheadAttention):
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        key_padding_mask: Any = None,
+        key_padding_mask: Tensor | None = None,
         need_weights: bool = True,
         attn_mask: Any = None,
         average_attn_weights: bool = True,
@@ -216,7 +216,7 @@ class MultiheadAttention(FloatMultiheadAttention):
         observed.out_proj.bias = other.out_proj.bias
         return prepare_parts(observed.train(other.training))
 
-    def dequantize(self) -> Any:
+    def dequantize(self) -> FloatMultiheadAttention:
         """The float layer with the parameters of this one, which may be quantized."""
         bias = _weight_and_bias(self.linear_Q)[1] is not None
         made = FloatMultiheadAttention(
@@ -249,7 +249,7 @@ class MultiheadAttention(FloatMultiheadAttention):
         return made.train(self.training)
 
     @classmethod
-    def from_observed(cls, other: Any) -> Any:
+    def from_observed(cls, other: Any) -> Module:
         """Not here: :class:`pyqref.nn.quantized.MultiheadAttention` is made of observed ones."""
         raise NotImplementedError(
             "a quantizable layer is observed: use nn.quantized.MultiheadAttention.from_observed"

@@ -31,6 +31,6 @@ def padded_mask(mask: Tensor | None, extra_keys: int) -> Any:
     return F.pad(mask, (0, extra_keys))
 
 
-def with_zero_key(x: Tensor) -> Any:
+def with_zero_key(x: Tensor) -> Tensor:
     """Keys or values ``(N, S, E)`` and one more of zeros."""
     return cat([x, zeros(x.shape[0], 1, x.shape[2], dtype=x.dtype)], 1)

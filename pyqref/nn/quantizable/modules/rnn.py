@@ -231,7 +231,7 @@ class LSTM(Module):
         return prepare_parts(observed.train(other.training))
 
     @classmethod
-    def from_observed(cls, other: Any) -> Any:
+    def from_observed(cls, other: Any) -> Module:
         """Not here: :class:`pyqref.nn.quantized.LSTM` is made of observed ones."""
         raise NotImplementedError(
             "a quantizable LSTM is observed: use nn.quantized.LSTM.from_observed to convert it"

@@ -153,7 +153,12 @@ class LSTMCell(Module):
 
     @classmethod
     def from_params(
-        cls, wi: Any, wh: Any, bi: Any = None, bh: Any = None, split_gates: bool = False
+        cls,
+        wi: Any,
+        wh: Any,
+        bi: Any = None,
+        bh: Any = None,
+        split_gates: bool = False,
     ) -> Module:
         """A cell with these weights and biases.
 
@@ -184,7 +189,7 @@ class LSTMCell(Module):
     @classmethod
     def from_float(
         cls, other: object, use_precomputed_fake_quant: bool = False, split_gates: bool = False
-    ) -> Any:
+    ) -> Module:
         """The cell with the parameters of a float cell that has a ``qconfig``."""
         if type(other) is not cls._FLOAT_MODULE:
             raise TypeError(f"LSTMCell.from_float takes an nn.LSTMCell, got {type(other).__name__}")

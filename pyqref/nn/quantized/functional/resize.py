@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 from pyqref._typing import Ints, Tensor
 from pyqref.nn import functional as F
@@ -54,7 +53,7 @@ def upsample(
     scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
-) -> Any:
+) -> Tensor:
     """Deprecated: use :func:`interpolate`."""
     _deprecated("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyqref._typing import AnyModule, Self, Tensor
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
@@ -32,7 +30,7 @@ class Dropout(nn.Dropout):
     def _get_name(self) -> str:
         return "QuantizedDropout"
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input itself."""
         require_tensor(self._get_name(), "input", input)
         return input

@@ -71,7 +71,7 @@ class Embedding(Module):
         norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
-        _weight: Any = None,
+        _weight: Tensor | None = None,
         dtype: Dtype = dtypes.quint8,
     ) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ class Embedding(Module):
             )
         self._packed_params.set_weight(w)
 
-    def weight(self) -> Any:
+    def weight(self) -> Tensor:
         """The quantized table."""
         return self._packed_params._weight()
 
@@ -141,7 +141,7 @@ class Embedding(Module):
         return layer
 
     @classmethod
-    def from_reference(cls, ref_embedding: Any) -> Self:
+    def from_reference(cls, ref_embedding: AnyModule) -> Self:
         """The quantized layer of a reference layer."""
         require_members(cls, "from_reference", ref_embedding, "get_quantized_weight")
         ref = ref_embedding
@@ -198,7 +198,7 @@ class EmbeddingBag(Embedding):
         scale_grad_by_freq: bool = False,
         mode: str = "sum",
         sparse: bool = False,
-        _weight: Any = None,
+        _weight: Tensor | None = None,
         include_last_offset: bool = False,
         dtype: Dtype = dtypes.quint8,
     ) -> None:
@@ -214,8 +214,8 @@ class EmbeddingBag(Embedding):
         self,
         indices: Tensor,
         offsets: Tensor | None = None,
-        per_sample_weights: Any = None,
-        compressed_indices_mapping: Any = None,
+        per_sample_weights: Tensor | None = None,
+        compressed_indices_mapping: Tensor | None = None,
     ) -> Tensor:
         """The sum, or the mean, of the rows of each bag."""
         wide = self._packed_params.dtype is dtypes.quint8
@@ -272,7 +272,7 @@ class EmbeddingBag(Embedding):
         return layer
 
     @classmethod
-    def from_reference(cls, ref_embedding_bag: Any) -> Self:
+    def from_reference(cls, ref_embedding_bag: AnyModule) -> Self:
         """The quantized layer of a reference layer."""
         require_members(cls, "from_reference", ref_embedding_bag, "get_quantized_weight")
         return cls(

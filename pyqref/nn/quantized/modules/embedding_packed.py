@@ -76,7 +76,7 @@ class EmbeddingPackedParams(Module):
     def _weight(self) -> Any:
         return ops.embedding_bag_unpack(self._packed_weight)
 
-    def forward(self, x: Tensor) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The input itself."""
         return x
 

@@ -7,7 +7,7 @@ gives it one. ``convert`` swaps it for ``QFunctional``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from pyqref import dtypes
 from pyqref._typing import AnyModule, Tensor
@@ -45,7 +45,7 @@ class FXFloatFunctional(Module):
     tensor([3.])
     """
 
-    def forward(self, x: Tensor) -> Any:
+    def forward(self, x: Tensor) -> NoReturn:
         """Not meant to be called."""
         raise RuntimeError(_NO_FORWARD.format(type(self).__name__))
 
@@ -56,7 +56,7 @@ class FXFloatFunctional(Module):
         """``x + y``."""
         return self._observed(arithmetic.add(x, y))
 
-    def add_scalar(self, x: Tensor, y: float) -> Any:
+    def add_scalar(self, x: Tensor, y: float) -> Tensor:
         """``x + y`` with a number; not observed, for the integers need not change."""
         return arithmetic.add(x, y)
 
@@ -68,15 +68,15 @@ class FXFloatFunctional(Module):
         """``x * y`` with a number; not observed, for the integers need not change."""
         return arithmetic.mul(x, y)
 
-    def cat(self, x: Sequence[Any], dim: int = 0) -> Any:
+    def cat(self, x: Sequence[Any], dim: int = 0) -> Tensor:
         """The tensors of ``x`` one after the other along ``dim``."""
         return self._observed(joining.cat(x, dim=dim))
 
-    def add_relu(self, x: Tensor, y: Tensor) -> Any:
+    def add_relu(self, x: Tensor, y: Tensor) -> Tensor:
         """``max(x + y, 0)``."""
         return self._observed(F.relu(arithmetic.add(x, y)))
 
-    def matmul(self, x: Tensor, y: Tensor) -> Any:
+    def matmul(self, x: Tensor, y: Tensor) -> Tensor:
         """Matrix product of ``x`` and ``y``."""
         return self._observed(linalg.matmul(x, y))
 
@@ -123,7 +123,7 @@ class FloatFunctional(FXFloatFunctional):
         #: Whether an operation with a number ran, which is not observed.
         self._ran_unobserved = False
 
-    def add_scalar(self, x: Tensor, y: float) -> Any:
+    def add_scalar(self, x: Tensor, y: float) -> Tensor:
         """``x + y`` with a number; not observed, for the integers need not change."""
         self._ran_unobserved = True
         return super().add_scalar(x, y)
@@ -201,7 +201,7 @@ class QFunctional(Module):
         """Parameters of the results."""
         return f"scale={self.scale}, zero_point={self.zero_point}"
 
-    def forward(self, x: Tensor) -> Any:
+    def forward(self, x: Tensor) -> NoReturn:
         """Not meant to be called."""
         raise RuntimeError(_NO_FORWARD.format("QFunctional"))
 
@@ -217,7 +217,7 @@ class QFunctional(Module):
         result = ops.add(x, y, scale=self.scale, zero_point=self.zero_point)
         return self.activation_post_process(result)
 
-    def add_scalar(self, x: Tensor, y: float) -> Any:
+    def add_scalar(self, x: Tensor, y: float) -> Tensor:
         """``x + y`` with a number; moves the zero point where it can."""
         self._require_quantized(x)
         return ops.add_scalar(x, y)
@@ -233,7 +233,7 @@ class QFunctional(Module):
         self._require_quantized(x)
         return ops.mul_scalar(x, y)
 
-    def cat(self, x: Sequence[Any], dim: int = 0) -> Any:
+    def cat(self, x: Sequence[Any], dim: int = 0) -> Tensor:
         """The tensors of ``x`` one after the other along ``dim``, requantized."""
         if not isinstance(x, list | tuple):
             raise TypeError(f"QFunctional.cat: x must be a list of tensors, got {described(x)}")
@@ -241,13 +241,13 @@ class QFunctional(Module):
         result = ops.cat(x, dim=dim, scale=self.scale, zero_point=self.zero_point)
         return self.activation_post_process(result)
 
-    def add_relu(self, x: Tensor, y: Tensor) -> Any:
+    def add_relu(self, x: Tensor, y: Tensor) -> Tensor:
         """``max(x + y, 0)``, requantized."""
         self._require_quantized(x, y)
         result = ops.add_relu(x, y, scale=self.scale, zero_point=self.zero_point)
         return self.activation_post_process(result)
 
-    def matmul(self, x: Tensor, y: Tensor) -> Any:
+    def matmul(self, x: Tensor, y: Tensor) -> Tensor:
         """Matrix product of ``x`` and ``y``, requantized."""
         self._require_quantized(x, y)
         result = ops.matmul(x, y, scale=self.scale, zero_point=self.zero_point)

@@ -78,7 +78,7 @@ class LinearPackedParams(Module):
         weight, bias = self._packed_params.unpack()
         return weight, bias
 
-    def forward(self, x: Tensor) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The input itself."""
         return x
 
@@ -247,7 +247,7 @@ class Linear(WeightedQuantizedModule):
         """The float bias ``(out_features,)``, or None."""
         return self._weight_bias()[1]
 
-    def set_weight_bias(self, w: Any, b: Any) -> None:
+    def set_weight_bias(self, w: Tensor, b: Tensor | None) -> None:
         """Replace weight and bias; the weight is packed again."""
         require_weight_tensor(self, w)
         if tuple(w.shape) != (self.out_features, self.in_features):

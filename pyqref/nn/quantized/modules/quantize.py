@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
-from pyqref._typing import AnyModule, Tensor
+from pyqref._typing import AnyModule, Dtype, Tensor
 from pyqref.nn.modules import Module
 from pyqref.nn.quantized.integer_range import clamp_integers, keeps_range, range_entries
 from pyqref.ops.quantized import require_output_parameters
@@ -70,7 +70,7 @@ class Quantize(LoadsGrid):
         self,
         scale: float,
         zero_point: int,
-        dtype: Any,
+        dtype: Dtype,
         factory_kwargs: Any = None,
         *,
         quant_min: int | None = None,
@@ -87,7 +87,7 @@ class Quantize(LoadsGrid):
         self.dtype = dtype
         self._integer_range = _checked_range(quant_min, quant_max, zero_point, dtype)
 
-    def forward(self, X: Any) -> Tensor:
+    def forward(self, X: Tensor) -> Tensor:
         """The quantized tensor."""
         require_float_input(self, X)
         q = quantize_per_tensor(X, float(self.scale), int(self.zero_point), self.dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from pyqref.nn.modules import Module
 from pyqref.nn.quantizable.modules import rnn as quantizable
@@ -43,7 +43,7 @@ class LSTM(quantizable.LSTM):
         return "QuantizedLSTM"
 
     @classmethod
-    def from_float(cls, other: object = None, *args: Any, **kwargs: Any) -> Any:
+    def from_float(cls, other: object = None, *args: object, **kwargs: object) -> NoReturn:
         """Not here: the float LSTM must be observed first."""
         raise NotImplementedError(
             "a float LSTM must be observed first: use nn.quantizable.LSTM.from_float, calibrate, "
@@ -52,7 +52,7 @@ class LSTM(quantizable.LSTM):
         )
 
     @classmethod
-    def from_observed(cls, other: Module) -> Module:
+    def from_observed(cls, other: Any) -> Module:
         """The quantized LSTM of an observed and calibrated one."""
         if type(other) is not cls._FLOAT_MODULE:
             raise TypeError(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyqref import dtypes
-from pyqref._typing import AnyModule, Tensor
+from pyqref._typing import AnyModule, Dtype, Tensor
 from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Module
 from pyqref.nn.quantized.integer_range import in_range_of
@@ -140,7 +140,7 @@ def require_type(cls: type, mod: AnyModule, accepted: Sequence[type]) -> None:
 
 
 def require_quantized_input(
-    layer: Module, input: Any, allowed: Sequence[dtypes.dtype] = (dtypes.quint8,)
+    layer: Module, input: object, allowed: Sequence[dtypes.dtype] = (dtypes.quint8,)
 ) -> None:
     """Raise unless ``input`` is a quantized tensor of an allowed dtype; names the layer's path.
 
@@ -186,7 +186,7 @@ def _name(layer: Module) -> str:
     return f"{path} ({layer._get_name()})" if path else layer._get_name()
 
 
-def save_output_parameters(layer: Any, destination: Any, prefix: str) -> None:
+def save_output_parameters(layer: AnyModule, destination: dict[str, Any], prefix: str) -> None:
     """Write ``scale`` (float32) and ``zero_point`` (int64) as torch does."""
     destination[prefix + "scale"] = tensor(layer.scale)
     destination[prefix + "zero_point"] = tensor(layer.zero_point)
@@ -231,7 +231,7 @@ def pop_dtype(
     allowed: Sequence[dtypes.dtype],
     missing_keys: list[str],
     error_msgs: list[str],
-) -> Any:
+) -> Dtype | None:
     """Pop the dtype of a weight from a state; return None and record why if it is not allowed."""
     dtype = pop_state(state_dict, key, missing_keys)
     if dtype is None or any(dtype is each for each in allowed):

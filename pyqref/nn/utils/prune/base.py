@@ -55,7 +55,7 @@ class BasePruningMethod(ABC):
         setattr(module, self._tensor_name, self.apply_mask(module))
 
     @abstractmethod
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """A mask for ``t``, of ones and zeros.
 
         Parameters
@@ -78,7 +78,7 @@ class BasePruningMethod(ABC):
         module: Module,
         name: str,
         *args: TensorOrNumber,
-        importance_scores: Any = None,
+        importance_scores: Tensor | None = None,
         **kwargs: Any,
     ) -> Self | PruningContainer:
         """Prune a parameter of a module, on top of what was pruned before.
@@ -137,8 +137,8 @@ class BasePruningMethod(ABC):
         return hook
 
     def prune(
-        self, t: Any, default_mask: Any = None, importance_scores: Tensor | None = None
-    ) -> Any:
+        self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None
+    ) -> Tensor:
         """``t`` with zeros where the mask has them; nothing is changed.
 
         Parameters
@@ -225,7 +225,7 @@ class PruningContainer(BasePruningMethod):
     def __iter__(self) -> Iterator[BasePruningMethod]:
         return iter(self._pruning_methods)
 
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: int | slice) -> BasePruningMethod | tuple[BasePruningMethod, ...]:
         return self._pruning_methods[index]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:

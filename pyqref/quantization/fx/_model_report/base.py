@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 from pyqref import nn
 from pyqref._typing import Module, Node
@@ -75,7 +75,7 @@ class DetectorQConfigInfo:
             activation = observers.default_dynamic_quant_observer
         return QConfig(activation=activation, weight=weight)
 
-    def generate_equalization_qconfig(self) -> Any:
+    def generate_equalization_qconfig(self) -> NoReturn:
         """Refuse: nothing is equalized here.
 
         Raises

@@ -71,7 +71,9 @@ class DynamicStaticDetector(DetectorBase):
         is_layer = type(module) in known | self.DEFAULT_DYNAMIC_STATIC_FUTURE_SUPPORTED
         return is_layer and (insert or (hasattr(module, PRE) and hasattr(module, POST)))
 
-    def determine_observer_insert_points(self, prepared_fx_model: Any) -> dict[str, dict[str, Any]]:
+    def determine_observer_insert_points(
+        self, prepared_fx_model: Module
+    ) -> dict[str, dict[str, Any]]:
         """One observer in front of each layer, and one behind."""
         places = {}
         for path, module in list(prepared_fx_model.named_modules()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
-from pyqref._typing import Module
+from pyqref._typing import GraphModule, Module
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 from pyqref.tensor import Tensor, equal
 
@@ -85,7 +85,7 @@ class ModelReport:
         """Return the paths of the observers of each detector."""
         return {name: set(each) for name, each in self._detector_name_to_observer_fqns.items()}
 
-    def prepare_detailed_calibration(self) -> Any:
+    def prepare_detailed_calibration(self) -> GraphModule:
         """Put the observers that the detectors want into the model, which is returned."""
         if self._prepared_flag:
             raise ValueError(

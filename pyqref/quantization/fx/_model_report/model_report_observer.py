@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -161,7 +161,7 @@ class ModelReportObserver(ObserverBase):
         """Forget everything."""
         self._begin()
 
-    def calculate_qparams(self, **_: Any) -> None:
+    def calculate_qparams(self, **_: object) -> NoReturn:
         """Refuse: this observer chooses no grid.
 
         Raises

@@ -37,60 +37,6 @@ The float layers on the inputs of the quantized ones:
 ['_0']
 """
 
-from __future__ import annotations
+from pyqref import _lazy
 
-from .errors import compute_cosine_similarity as compute_cosine_similarity
-from .errors import compute_normalized_l2_error as compute_normalized_l2_error
-from .errors import compute_sqnr as compute_sqnr
-from .loggers import OutputComparisonLogger as OutputComparisonLogger
-from .loggers import OutputLogger as OutputLogger
-from .loggers import loggers_set_enabled as loggers_set_enabled
-from .loggers import loggers_set_save_activations as loggers_set_save_activations
-from .multi_mapping import QConfigMultiMapping as QConfigMultiMapping
-from .n_shadows import convert_n_shadows_model as convert_n_shadows_model
-from .n_shadows import prepare_n_shadows_model as prepare_n_shadows_model
-from .n_shadows_results import extract_results_n_shadows_model as extract_results_n_shadows_model
-from .n_shadows_results import (
-    print_comparisons_n_shadows_model as print_comparisons_n_shadows_model,
-)
-from .outputs import add_loggers as add_loggers
-from .outputs import extract_logger_info as extract_logger_info
-from .related import add_op_to_sets_of_related_ops as add_op_to_sets_of_related_ops
-from .related import get_base_name_to_sets_of_related_ops as get_base_name_to_sets_of_related_ops
-from .related import get_unmatchable_types_map as get_unmatchable_types_map
-from .results import extend_logger_results_with_comparison as extend_logger_results_with_comparison
-from .shadows import add_shadow_loggers as add_shadow_loggers
-from .shadows import extract_shadow_logger_info as extract_shadow_logger_info
-from .subgraphs import GraphMatchingException as GraphMatchingException
-from .subgraphs import NSSubgraph as NSSubgraph
-from .subgraphs import NSTracer as NSTracer
-from .subgraphs import get_matching_subgraph_pairs as get_matching_subgraph_pairs
-from .weights import extract_weights as extract_weights
-
-__all__ = [
-    "GraphMatchingException",
-    "NSSubgraph",
-    "NSTracer",
-    "OutputComparisonLogger",
-    "OutputLogger",
-    "QConfigMultiMapping",
-    "add_loggers",
-    "add_op_to_sets_of_related_ops",
-    "add_shadow_loggers",
-    "compute_cosine_similarity",
-    "compute_normalized_l2_error",
-    "compute_sqnr",
-    "convert_n_shadows_model",
-    "extend_logger_results_with_comparison",
-    "extract_logger_info",
-    "extract_results_n_shadows_model",
-    "extract_shadow_logger_info",
-    "extract_weights",
-    "get_base_name_to_sets_of_related_ops",
-    "get_matching_subgraph_pairs",
-    "get_unmatchable_types_map",
-    "loggers_set_enabled",
-    "loggers_set_save_activations",
-    "prepare_n_shadows_model",
-    "print_comparisons_n_shadows_model",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__)

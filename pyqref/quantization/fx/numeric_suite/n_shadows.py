@@ -21,6 +21,7 @@ from pyqref.quantization.quantize_fx import convert_fx, prepare_fx
 from pyqref.tape import no_grad
 
 from ...._typing import Tensor
+from ....fx.tracer import Tracer
 from ..matching import Match, find_matches
 from ..node_qconfigs import find_qconfigs
 from ..tracer import QuantizationTracer
@@ -43,7 +44,7 @@ def prepare_n_shadows_model(
     backend_config: BackendConfig,
     custom_prepare_fn: Callable[..., Any] | None = None,
     custom_prepare_kwargs: dict[str, Any] | None = None,
-    custom_tracer: Any = None,
+    custom_tracer: Tracer | None = None,
 ) -> GraphModule:
     """Put prepared copies of each operation beside it, one for each of its qconfigs.
 

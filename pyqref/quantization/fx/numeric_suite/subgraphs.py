@@ -17,7 +17,6 @@ from pyqref.fx import GraphModule, Node
 from pyqref.nn import Module
 from pyqref.quantization.backend_config import get_native_backend_config
 
-from ...._typing import Tensor
 from ..matching import find_matches
 from ..observed import is_observer
 from ..tracer import QuantizationTracer
@@ -97,7 +96,7 @@ class NSTracer(QuantizationTracer):
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         return is_observer(m) or super().is_leaf_module(m, module_qualified_name)
 
-    def create_constant(self, a: Tensor) -> Node:
+    def create_constant(self, a: object) -> Node:
         """Packed weights of functions, attributes of a converted model, are fetched, too."""
         for name, value in vars(self.root).items():
             if value is a and not name.startswith("__"):

@@ -38,7 +38,7 @@ def get_new_attr_name_with_prefix(prefix: str) -> Callable[[Module], str]:
 
 
 def create_getattr_from_value(
-    module: Any, graph: Graph, prefix: str, value: float, device: Device | None = None
+    module: GraphModule, graph: Graph, prefix: str, value: float, device: Device | None = None
 ) -> Node:
     """Keep a value in a module as a buffer, and the node that fetches it.
 

@@ -110,7 +110,7 @@ def maybe_get_next_module(
     node: Node,
     modules: Mapping[str, Module],
     target_module_type: type[Module] | None = None,
-    target_functional_type: Any = None,
+    target_functional_type: Callable[..., Any] | None = None,
 ) -> Node | None:
     """The first use of the value of a node by a module of a class, or by a function.
 

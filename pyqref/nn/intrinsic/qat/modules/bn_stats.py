@@ -7,6 +7,8 @@ from typing import Any
 from pyqref.nn import init
 from pyqref.nn.modules import Module
 
+from ....._typing import Self
+
 __all__ = ["WithBatchNorm", "freeze_bn_stats", "update_bn_stats"]
 
 
@@ -16,7 +18,7 @@ class WithBatchNorm(Module):
     bn: Any
     freeze_bn: bool
 
-    def train(self, mode: bool = True) -> Any:
+    def train(self, mode: bool = True) -> Self:
         """Set training mode; frozen batch norm stays in evaluation mode."""
         super().train(mode)
         if self.freeze_bn:

@@ -70,7 +70,7 @@ class LinearBn1d(WithBatchNorm, Linear, _FusedModule):
         eps: float = 1e-05,
         momentum: float = 0.1,
         freeze_bn: bool = False,
-        qconfig: Any = None,
+        qconfig: QConfigLike | None = None,
     ) -> None:
         super().__init__(in_features, out_features, bias)
         self.qconfig = qconfig
@@ -91,7 +91,10 @@ class LinearBn1d(WithBatchNorm, Linear, _FusedModule):
 
     @classmethod
     def from_float(
-        cls, mod: Any, qconfig: QConfigLike | None = None, use_precomputed_fake_quant: bool = False
+        cls,
+        mod: Any,
+        qconfig: QConfigLike | None = None,
+        use_precomputed_fake_quant: bool = False,
     ) -> Self:
         """Return the group for quantization-aware training, with the same parameters.
 
@@ -121,7 +124,7 @@ class LinearBn1d(WithBatchNorm, Linear, _FusedModule):
         group.train(mod.training)
         return group
 
-    def to_float(self) -> Any:
+    def to_float(self) -> Linear:
         """The linear layer with the trained batch norm folded in."""
         linear = Linear(self.in_features, self.out_features, self.bias is not None)
         linear.weight, linear.bias = fuse_linear_bn_weights(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.intrinsic.modules.fused_linear import LinearReLU as FloatLinearReLU
 from pyqref.nn.modules import Module
 from pyqref.nn.qat.modules.linear import Linear as QATLinear
 
+from ....._typing import QConfigLike
 from .then_relu import ThenReLU
 
 __all__ = ["LinearReLU"]
@@ -51,6 +52,10 @@ class LinearReLU(ThenReLU, QATLinear, _FusedModule):
     _FLOAT_GROUP: ClassVar[type[Module]] = FloatLinearReLU
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, qconfig: Any = None
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        qconfig: QConfigLike | None = None,
     ) -> None:
         super().__init__(in_features, out_features, bias, qconfig)

@@ -23,7 +23,7 @@ class ThenReLU(Module):
         """ReLU of what the layer gives, with its fake-quantized weight."""
         return F.relu(super().forward(input))
 
-    def to_float(self) -> Any:
+    def to_float(self) -> Module:
         """The float layer, with copies of the trained parameters, and ReLU."""
         layer: Any = super()
         return self._FLOAT_GROUP(layer.to_float(), ReLU()).train(self.training)

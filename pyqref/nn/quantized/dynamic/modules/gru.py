@@ -41,7 +41,7 @@ class GRU(RNNBase):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("GRU", *args, **kwargs)
 
-    def forward(self, input: Tensor, hx: Any = None) -> tuple[Any, Any]:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Any, Any]:
         """Outputs of the last layer, and the final hidden states."""
         output, finals = self._run(input, None if hx is None else (hx,), ("hidden",))
         return output, finals[0]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyqref import dtypes
-from pyqref._typing import Dtype, Tensor
+from pyqref._typing import Dtype, PackedLinear, Tensor
 from pyqref.nn.modules import Module
 from pyqref.nn.quantized.modules.utils import fits, pop_state
 from pyqref.ops import quantized as ops
@@ -14,6 +14,8 @@ from pyqref.tensor.arguments import described
 from pyqref.tensor.creation import zeros
 from pyqref.tensor.dispatch import require_tensor
 from pyqref.tensor.quantized import make_per_tensor
+
+from .....ops.quantized.linear_dynamic import PackedLinearFloat16
 
 __all__ = [
     "PackedParameter",
@@ -39,7 +41,7 @@ def weight_dtype(dtype: Dtype | None) -> dtypes.dtype:
     return dtype
 
 
-def part_of(name: str, given: object, key: str, shape: tuple[int, ...] | None) -> Any:
+def part_of(name: str, given: object, key: str, shape: tuple[int, ...] | None) -> Tensor:
     """An entry of what ``set_weight_bias`` takes: a tensor of this shape; a bias may be None.
 
     Without a shape the entry is a dictionary.
@@ -80,7 +82,7 @@ def require_state(name: str, argument: str, state: Tensor) -> None:
         raise RuntimeError(f"{name}: {argument} must be a float32 tensor, got {state.dtype}")
 
 
-def prepack(weight: Tensor, bias: Tensor | None) -> Any:
+def prepack(weight: Tensor, bias: Tensor | None) -> PackedLinear | PackedLinearFloat16:
     """Pack a qint8 weight, or a float32 or float16 one to be kept as float16."""
     if weight.is_quantized:
         return ops.linear_prepack(weight, bias)

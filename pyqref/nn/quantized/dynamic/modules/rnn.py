@@ -10,7 +10,7 @@ import numpy as np
 from pyqref import dtypes
 from pyqref._kernels.layout import PART
 from pyqref._kernels.parts import parts
-from pyqref._typing import Tensor
+from pyqref._typing import Dtype, Tensor
 from pyqref.nn import functional as F
 from pyqref.nn import modules
 from pyqref.nn.conversion_checks import require_members, sizes_of
@@ -56,7 +56,7 @@ class RNNBase(Module):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        dtype: Any = dtypes.qint8,
+        dtype: Dtype = dtypes.qint8,
     ) -> None:
         super().__init__()
         word(mode, "mode", tuple(self._gates))
@@ -278,7 +278,7 @@ class RNNBase(Module):
         return np.array(given._array, order="C")
 
     @classmethod
-    def from_float(cls: Any, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls: Any, mod: Module, use_precomputed_fake_quant: bool = False) -> Module:
         """The dynamic layer of a float layer with a ``qconfig``.
 
         Every weight matrix gets an observer of its own. A qconfig of None stands for
@@ -299,7 +299,7 @@ class RNNBase(Module):
         return layer.train(mod.training)
 
     @classmethod
-    def from_reference(cls: Any, ref_mod: Any) -> Any:
+    def from_reference(cls: Any, ref_mod: Any) -> Module:
         """The dynamic layer of a reference layer (:mod:`pyqref.nn.quantized.reference`)."""
         require_members(
             cls, "from_reference", ref_mod, "get_quantized_weight_bias_dict", "num_layers"
@@ -357,7 +357,9 @@ class LSTM(RNNBase):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("LSTM", *args, **kwargs)
 
-    def forward(self, input: Tensor, hx: Any = None) -> tuple[Any, tuple[Any, Any]]:
+    def forward(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Any, tuple[Any, Any]]:
         """Outputs of the last layer, and the final hidden and cell states."""
         output, finals = self._run(input, pair_of_states(hx), ("hidden[0]", "hidden[1]"))
         return output, (finals[0], finals[1])

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pyqref import dtypes
-from pyqref._typing import AnyModule, Dtype, Tensor
+from pyqref._typing import AnyModule, Dtype, Self, Tensor
 from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.modules import GRUCell as FloatGRUCell
 from pyqref.nn.modules import LSTMCell as FloatLSTMCell
@@ -43,7 +43,7 @@ class RNNCellBase(Module):
         hidden_size: int,
         bias: bool = True,
         num_chunks: int = 4,
-        dtype: Any = dtypes.qint8,
+        dtype: Dtype = dtypes.qint8,
     ) -> None:
         super().__init__()
         dtype, bias = weight_dtype(dtype), as_flag(bias, "bias")
@@ -81,12 +81,12 @@ class RNNCellBase(Module):
         return {"bias_ih": self.bias_ih, "bias_hh": self.bias_hh}
 
     @property
-    def bias_ih(self) -> Any:
+    def bias_ih(self) -> Tensor | None:
         """Bias of the projection of the input, or None."""
         return self._packed_weight_ih.unpack()[1]
 
     @property
-    def bias_hh(self) -> Any:
+    def bias_hh(self) -> Tensor | None:
         """Bias of the projection of the hidden state, or None."""
         return self._packed_weight_hh.unpack()[1]
 
@@ -160,7 +160,7 @@ class RNNCellBase(Module):
         )
 
     @classmethod
-    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: AnyModule, use_precomputed_fake_quant: bool = False) -> Self:
         """The dynamic cell of a float cell with a ``qconfig`` (None: the default one)."""
         require_type(cls, mod, (cls._FLOAT_MODULE,))
         method = weight_observer_method(cls, mod)
@@ -182,7 +182,7 @@ class RNNCellBase(Module):
         return cell
 
     @classmethod
-    def from_reference(cls, ref_mod: Any) -> Any:
+    def from_reference(cls, ref_mod: AnyModule) -> Self:
         """The dynamic cell of a reference cell (:mod:`pyqref.nn.quantized.reference`)."""
         require_members(cls, "from_reference", ref_mod, "get_quantized_weight_ih", "hidden_size")
         weights = {
@@ -227,7 +227,7 @@ class LSTMCell(RNNCellBase):
     ) -> None:
         super().__init__(input_size, hidden_size, bias, num_chunks=4, dtype=dtype)
 
-    def forward(self, input: Tensor, hx: Any = None) -> tuple[Any, Any]:
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Any, Any]:
         """Hidden and cell state after one step."""
         self._check_input(input)
         hidden, cell = pair_of_states(hx) or (None, None)

@@ -70,7 +70,7 @@ class Linear(ReferenceQuantizedModule, FloatLinear):
         super().__init__(in_features, out_features, bias_, device, dtype)
         self._init_weight_qparams("weight", weight_qparams)
 
-    def forward(self, x: Tensor) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """``x`` times the rounded weight, plus bias."""
         return FloatLinear.forward(self._float_twin(), x)
 
@@ -89,7 +89,7 @@ class Linear(ReferenceQuantizedModule, FloatLinear):
         return layer._copy_parameters(float_linear)
 
     @classmethod
-    def from_reference(cls, ref_qlinear: Any) -> Any:
+    def from_reference(cls, ref_qlinear: AnyModule) -> Any:
         """The layer itself."""
         require_members(cls, "from_reference", ref_qlinear, "get_quantized_weight")
         return ref_qlinear

@@ -158,7 +158,9 @@ class EmbeddingBag(ReferenceQuantizedModule, FloatEmbeddingBag):
         # The name that torch prints.
         return "QuantizedEmbedding(Reference)"
 
-    def forward(self, input: Tensor, offsets: Any = None, per_sample_weights: Any = None) -> Tensor:
+    def forward(
+        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
+    ) -> Tensor:
         """The reduced bags of rounded rows."""
         twin = self._float_twin()
         return FloatEmbeddingBag.forward(twin, input, offsets, per_sample_weights)

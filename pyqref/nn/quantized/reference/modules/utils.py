@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pyqref import dtypes
-from pyqref._typing import Tensor
+from pyqref._typing import Dtype, Tensor
 from pyqref.backends import quantized as settings
 from pyqref.nn.loaded_grid import integers_of, require_loaded_grid
 from pyqref.nn.modules import Module
@@ -249,9 +249,9 @@ def _as_buffer(value: Any, dtype: dtypes.dtype, name: str) -> Any:
 
 
 def on_grid(
-    weight: Any,
+    weight: Tensor,
     scheme: object,
-    dtype: Any,
+    dtype: Dtype,
     scale: Any = None,
     zero_point: Any = None,
     axis: Any = None,

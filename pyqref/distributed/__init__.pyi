@@ -1,0 +1,15 @@
+from .availability import is_available as is_available
+from .availability import is_gloo_available as is_gloo_available
+from .availability import is_initialized as is_initialized
+from .availability import is_mpi_available as is_mpi_available
+from .availability import is_nccl_available as is_nccl_available
+from .availability import is_torchelastic_launched as is_torchelastic_launched
+from .uninitialized import all_gather as all_gather
+from .uninitialized import all_reduce as all_reduce
+from .uninitialized import barrier as barrier
+from .uninitialized import broadcast as broadcast
+from .uninitialized import destroy_process_group as destroy_process_group
+from .uninitialized import get_rank as get_rank
+from .uninitialized import get_world_size as get_world_size
+from .uninitialized import init_process_group as init_process_group
+from .uninitialized import reduce as reduce

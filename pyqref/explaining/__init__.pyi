@@ -1,0 +1,16 @@
+from .accounting import ledger as ledger
+from .asking import Recording as Recording
+from .asking import explain as explain
+from .asking import recording as recording
+from .book import Entry as Entry
+from .book import Ledger as Ledger
+from .derivation import Derivation as Derivation
+from .derivation import Input as Input
+from .differences import explain_diff as explain_diff
+from .pairs import Element as Element
+from .pairs import Line as Line
+from .pairs import Pair as Pair
+from .report import Differences as Differences
+from .report import LayerDifference as LayerDifference
+from .steps import Operand as Operand
+from .steps import Step as Step

@@ -1,0 +1,9 @@
+from . import dynamic as dynamic
+from . import functional as functional
+from . import grids as grids
+from . import moves as moves
+from . import norms as norms
+from . import pointwise as pointwise
+from . import pooling as pooling
+from . import recurrent as recurrent
+from . import weighted as weighted

@@ -1,0 +1,10 @@
+from .annotate import annotate as annotate
+from .channels import channel_bound as channel_bound
+from .channels import channel_error as channel_error
+from .layers import layer_outputs as layer_outputs
+from .layers import layer_sqnr as layer_sqnr
+from .layers import plain_layers as plain_layers
+from .machine import roofline as roofline
+from .noise import add_noises as add_noises
+from .noise import sqnr as sqnr
+from .sensitivity import sensitivity as sensitivity

@@ -1,0 +1,17 @@
+from .base import BasePruningMethod as BasePruningMethod
+from .base import PruningContainer as PruningContainer
+from .functions import custom_from_mask as custom_from_mask
+from .functions import global_unstructured as global_unstructured
+from .functions import identity as identity
+from .functions import is_pruned as is_pruned
+from .functions import l1_unstructured as l1_unstructured
+from .functions import ln_structured as ln_structured
+from .functions import random_structured as random_structured
+from .functions import random_unstructured as random_unstructured
+from .functions import remove as remove
+from .structured import LnStructured as LnStructured
+from .structured import RandomStructured as RandomStructured
+from .unstructured import CustomFromMask as CustomFromMask
+from .unstructured import Identity as Identity
+from .unstructured import L1Unstructured as L1Unstructured
+from .unstructured import RandomUnstructured as RandomUnstructured

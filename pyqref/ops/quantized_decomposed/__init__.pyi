@@ -1,0 +1,11 @@
+from .grids import choose_qparams as choose_qparams
+from .grids import choose_qparams_symmetric as choose_qparams_symmetric
+from .grids import dequantize_per_channel as dequantize_per_channel
+from .grids import dequantize_per_tensor as dequantize_per_tensor
+from .grids import fake_quant_per_channel as fake_quant_per_channel
+from .grids import quantize_per_channel as quantize_per_channel
+from .grids import quantize_per_tensor as quantize_per_tensor
+from .tokens import choose_qparams_per_token as choose_qparams_per_token
+from .tokens import choose_qparams_per_token_asymmetric as choose_qparams_per_token_asymmetric
+from .tokens import dequantize_per_token as dequantize_per_token
+from .tokens import quantize_per_token as quantize_per_token

@@ -1,0 +1,10 @@
+from .events import EventList as EventList
+from .events import FunctionEvent as FunctionEvent
+from .events import FunctionEventAvg as FunctionEventAvg
+from .profiling import profile as profile
+from .profiling import supported_activities as supported_activities
+from .schedules import ProfilerAction as ProfilerAction
+from .schedules import ProfilerActivity as ProfilerActivity
+from .schedules import schedule as schedule
+from .schedules import tensorboard_trace_handler as tensorboard_trace_handler
+from .spans import record_function as record_function
