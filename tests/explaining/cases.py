@@ -245,6 +245,7 @@ def moves(rng):
         x[1, :, ::2],
         x[:, place],
         x.flip(1),
+        F.channel_shuffle(x, 3),
         x.unsqueeze(1).expand(2, 5, 3, 4),
         x.repeat(1, 2, 1),
         x.index_select(1, place),
