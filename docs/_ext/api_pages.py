@@ -95,6 +95,7 @@ PACKAGES = [
     "pyqref.utils.mobile_optimizer",
     "pyqref.random",
     "pyqref.testing",
+    "pyqref.testing.strategies",
     "pyqref.__config__",
 ]
 

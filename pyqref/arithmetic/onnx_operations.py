@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref.numerics.elementwise import Grid
+from pyqref.numerics.noted import noted
 from pyqref.numerics.rounding import clamp_to_int, fma32, round_half_even
 from pyqref.numerics.types import FloatArray, IntArray
 
@@ -114,7 +115,7 @@ class QLinearOperations(RealOperations):
         .. math:: q = \mathrm{sat}\Big(\mathrm{rne}\big(\mathrm{fl}_{32}(\mathrm{fl}_{32}(
                   \mathrm{fl}_{32}(\textstyle\sum_k \hat x_k / n) / s) + z)\big)\Big)
         """
-        number, scale = np.asarray(count).astype(np.float32), np.float32(grid.scale)
+        number, scale = np.asarray(noted("count", count)).astype(np.float32), np.float32(grid.scale)
         if whole:
             label, multiplier = "eq-onnx-global-average", scale / (scale * number)
             note("multiplier", multiplier, label, "{s} / fl32({s} * {n})", s=scale, n=number)

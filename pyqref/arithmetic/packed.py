@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyqref.numerics.convolution import transpose_canvas, transpose_weight, windows
+from pyqref.numerics.noted import noted
 
 from .._typing import Packed, PackedConv
 from .layer import layer_of
@@ -85,14 +86,14 @@ def _prepared(
     weight, zero_points = weight_rows(packed)
     if packed.operation == "qgemm":
         own = weight[0], zero_points[0], layer
-        return lambda x: finish(model.accumulate(x, zero_point, *own))
+        return lambda x: finish(noted("accumulator", model.accumulate(x, zero_point, *own)))
 
     def accumulate(rows: list[np.ndarray], outside: np.ndarray | None) -> np.ndarray:
         sums = [
             model.accumulate(each, zero_point, *own, layer, outside)
             for each, *own in zip(rows, weight, zero_points, strict=True)
         ]
-        return np.concatenate(sums, axis=-1)
+        return noted("accumulator", np.concatenate(sums, axis=-1))
 
     together: Callable[..., np.ndarray] = lambda *row: finish(accumulate(*row))  # noqa: E731
     return partial(_convolve, packed, zero_point, together, storage)

@@ -8,6 +8,7 @@ import numpy as np
 
 from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic
 from pyqref.numerics.elementwise import Grid
+from pyqref.numerics.noted import noted
 from pyqref.numerics.requantize import accumulator_scale
 from pyqref.numerics.types import FloatArray, IntArray
 

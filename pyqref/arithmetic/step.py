@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pyqref.numerics.noted import noted
+
 from .._typing import NumberOrArray, Value
 
 __all__ = ["Note", "Recorder", "Step", "of", "silent"]
@@ -50,14 +52,14 @@ Note = Callable[..., Any]
 def silent(
     name: str, value: Value, label: str, formula: str, decision: object = None, **numbers: object
 ) -> Value:
-    """Return the value and write nothing down: for whole arrays.
+    """Return the value and write no step down: for whole arrays (:mod:`pyqref.numerics.noted`).
 
     Examples
     --------
     >>> silent("sum", 26, "eq-linear-accumulator", "{a} + {b}", a=6, b=20)
     26
     """
-    return value
+    return noted(name, value)
 
 
 def of(what: str, note: Note) -> Note:

@@ -1,4 +1,4 @@
-"""The command line: ``pyqref run``, ``check``, ``inspect``, ``demo``, ``kernels``, ``course``."""
+"""The command line: ``pyqref run``, ``check``, ``inspect``, ``explain``, ``verify`` and others."""
 
 from .main import main as main
 

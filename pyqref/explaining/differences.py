@@ -79,7 +79,8 @@ def explain_diff(
     a, b
         Two models that take ``x``: both converted, or one of them fake-quantized. Or one
         model, and what a device or another framework gave: a mapping from paths to arrays of
-        integers, or the path of an ``.npz`` file with such arrays.
+        integers, or the path of an ``.npz`` file with such arrays. A layer that runs again has
+        the name ``path#1``, then ``path#2``.
     x
         What both are called with; a tuple stands for several arguments.
     contexts
@@ -222,9 +223,16 @@ def _counterpart(seen: dict[Key, Seen], key: Key) -> Seen | None:
     """The call at the same path, one of which may be inside a wrapper."""
     path, count = key
     for each in (path, path.removeprefix("module."), f"module.{path}"):
-        if (each, count) in seen:
-            return seen[each, count]
+        for one in ((each, count), _numbered(each)):
+            if one in seen:
+                return seen[one]
     return None
+
+
+def _numbered(name: str) -> Key:
+    """The call that a name stands for: ``fc#1`` is the second one of the layer ``fc``."""
+    path, _, number = name.rpartition("#")
+    return (path, int(number)) if number.isdecimal() else (name, 0)
 
 
 def _replayed(
@@ -249,12 +257,15 @@ def _replayed(
         def decide(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             result = call.run(*args, **kwargs)
             path, count = call.key
-            name = next((n for n in (path, path.removeprefix("module.")) if n in recorded), None)
-            if name is None or count or not _comparable(call, result):
+            mark = f"#{count}" if count else ""
+            names = (f"{n}{mark}" for n in (path, path.removeprefix("module.")))
+            name = next((n for n in names if n in recorded), None)
+            if name is None or not _comparable(call, result):
                 return result
             theirs = _as_result(name, recorded[name], leaves(result)[0])
             bar.step()
-            layers.append(difference(seen[call.key], Seen(call, args, kwargs, theirs)))
+            own = call._replace(key=(f"{path}{mark}", 0))
+            layers.append(difference(seen[call.key], Seen(own, args, kwargs, theirs)))
             if not parted and layers[-1].count:
                 parted.append(seen[call.key])
             return theirs

@@ -14,6 +14,13 @@ class Unsupported(Exception):  # noqa: N818  # it never leaves the package
 class UnsupportedError(ProblemsError):
     """A model has parts that the format cannot express.
 
+    Parameters
+    ----------
+    problems
+        All of them.
+    function
+        What was called.
+
     Attributes
     ----------
     problems : tuple of Problem
@@ -21,11 +28,12 @@ class UnsupportedError(ProblemsError):
 
     Examples
     --------
-    >>> print(UnsupportedError((Problem("body.sort", "sort", "no such operator"),)))
+    >>> problem = Problem("body.sort", "sort", "no such operator")
+    >>> print(UnsupportedError((problem,), "pyqref.export.onnx"))
     pyqref.export.onnx cannot export 1 part(s):
     path       type  reason
     body.sort  sort  no such operator
     """
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
-        super().__init__(problems, "pyqref.export.onnx cannot export")
+    def __init__(self, problems: tuple[Problem, ...], function: str) -> None:
+        super().__init__(problems, f"{function} cannot export")

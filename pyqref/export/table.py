@@ -11,7 +11,7 @@ from .._typing import AnyModule
 from ..nn.modules import Module
 from .problems import Unsupported
 
-__all__ = ["Layer", "lowering", "lowering_of", "title"]
+__all__ = ["Layer", "Table", "lowering", "lowering_of", "title", "why_not"]
 
 #: A module, or the attributes of one for a function that was called with what a module holds.
 Layer: TypeAlias = Union[AnyModule, SimpleNamespace]  # noqa: UP007 (AnyModule is Any at run time)
@@ -19,22 +19,60 @@ Layer: TypeAlias = Union[AnyModule, SimpleNamespace]  # noqa: UP007 (AnyModule i
 #: Is given the maker and the arguments, for a module the module first; returns names of tensors.
 Lowering = Callable[..., Any]
 
-_table: dict[Any, Lowering] = {}
 
+class Table:
+    """The lowerings of one format.
 
-def lowering(*names: type[Module] | str) -> Callable[[Lowering], Lowering]:
-    """Enter a lowering under classes of modules and names of functions.
-
-    A function and the method of the same name are one; those of ``ops.quantized`` that have a
-    counterpart on real numbers need no entry of their own.
+    Parameters
+    ----------
+    missing
+        Said of an operation that has none.
     """
 
-    def enter(function: Lowering) -> Lowering:
-        for name in names:
-            _table[name] = function
-        return function
+    def __init__(self, missing: str) -> None:
+        self.missing = missing
+        self.entries: dict[Any, Lowering] = {}
 
-    return enter
+    def lowering(self, *names: type[Module] | str) -> Callable[[Lowering], Lowering]:
+        """Enter a lowering under classes of modules and names of functions.
+
+        A function and the method of the same name are one; those of ``ops.quantized`` that have a
+        counterpart on real numbers need no entry of their own.
+        """
+
+        def enter(function: Lowering) -> Lowering:
+            for name in names:
+                self.entries[name] = function
+            return function
+
+        return enter
+
+    def lowering_of(self, what: object) -> Lowering:
+        """Return the lowering of an operation.
+
+        Raises
+        ------
+        Unsupported
+            It has none.
+        """
+        entries = self.entries
+        if isinstance(what, Module):
+            for kind in type(what).__mro__:
+                if kind in entries:
+                    return entries[kind]
+            raise Unsupported(why_not(what, self.missing))
+        name = title(what)
+        if not isinstance(what, str) and what.__module__.startswith(ops.__name__):
+            found = entries.get(f"quantized.{name}") or entries.get(name)
+        else:
+            found = entries.get(name) or entries.get(name.rstrip("_"))
+        if found is None:
+            raise Unsupported(self.missing)
+        return found
+
+
+_onnx = Table("no operator of ONNX is known for it")
+lowering, lowering_of = _onnx.lowering, _onnx.lowering_of
 
 
 def title(what: object) -> str:
@@ -45,33 +83,11 @@ def title(what: object) -> str:
     return str(name)
 
 
-def lowering_of(what: object) -> Lowering:
-    """Return the lowering of an operation.
-
-    Raises
-    ------
-    Unsupported
-        It has none.
-    """
-    if isinstance(what, Module):
-        for kind in type(what).__mro__:
-            if kind in _table:
-                return _table[kind]
-        raise Unsupported(_why_not(what))
-    name = title(what)
-    if not isinstance(what, str) and what.__module__.startswith(ops.__name__):
-        found = _table.get(f"quantized.{name}") or _table.get(name)
-    else:
-        found = _table.get(name) or _table.get(name.rstrip("_"))
-    if found is None:
-        raise Unsupported("no operator of ONNX is known for it")
-    return found
-
-
-def _why_not(module: Module) -> str:
+def why_not(module: Module, missing: str) -> str:
+    """Say why a module has no lowering: ``missing``, or something better."""
     home = type(module).__module__
     if ".observer" in home or ".fake_quantize" in home:
         return "the model is prepared, not converted: call convert or convert_fx first"
     if ".qat" in home or type(module).__name__ in ("QuantStub", "DeQuantStub"):
         return "the model is not converted: call convert first"
-    return "no operator of ONNX is known for it"
+    return missing

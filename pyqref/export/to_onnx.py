@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from .._typing import Tensor
 from ..autograd import no_grad
 from ..explaining.progress import Progress
-from ..fx import TraceError
 from ..fx.node import map_aggregate
 from ..nn.modules import Module
 from ..serialization.atomic import write_atomically
@@ -20,14 +19,16 @@ from ..tensor.arguments import described
 from ..tensor.base import TensorBase
 from . import lowerings as lowerings
 from .document import checked, document, finished
+from .lower import lower
 from .maker import Maker
 from .problems import Problem, Unsupported, UnsupportedError
 from .requirement import require_onnx
-from .walk import Shapes, Walk
+from .walk import Shapes, Walk, traced
 from .wire import Wire
 
 __all__ = ["onnx"]
 
+NAME = "pyqref.export.onnx"
 STYLES = ("qdq", "qoperator")
 
 
@@ -130,21 +131,21 @@ def converted(
         if dynamic_batch:
             longer = _shapes(model, tuple(cat([each, each[:1]], 0) for each in inputs))
         maker = Maker(style)
-        walk = Walk(maker, longer)
+        walk = Walk(partial(lower, maker), longer)
         with Progress("pyqref.export.onnx", _counted(walk, model), progress) as bar:
             walk.step = bar.step
             dynamic = (0,) if dynamic_batch else ()
             wires = [_placed(maker, model, n, each, dynamic) for n, each in enumerate(inputs)]
             result = _walked(walk, model, tuple(wires))
     if walk.problems:
-        raise UnsupportedError(tuple(walk.problems))
+        raise UnsupportedError(tuple(walk.problems), NAME)
     found: list[Any] = []
     map_aggregate(result, found.append)
     outputs = finished(maker, [each for each in found if isinstance(each, Wire)], wires)
     try:
         made = document(package, maker, wires, outputs, type(model).__name__)
     except Unsupported as error:
-        raise UnsupportedError((Problem("output", "tensor", str(error)),)) from error
+        raise UnsupportedError((Problem("output", "tensor", str(error)),), NAME) from error
     return checked(package, made)
 
 
@@ -155,23 +156,13 @@ def _shapes(model: Module, inputs: tuple[Any, ...]) -> Shapes:
 
 
 def _counted(walk: Walk, model: Module) -> int:
-    with traced(model):
+    with traced(model, NAME):
         return walk.count(model)
 
 
 def _walked(walk: Walk, model: Module, inputs: tuple[Any, ...]) -> Any:
-    with traced(model):
+    with traced(model, NAME):
         return walk.run(model, inputs)
-
-
-@contextmanager
-def traced(model: Module) -> Iterator[None]:
-    """Say of code that cannot be traced that it cannot be exported."""
-    try:
-        yield
-    except TraceError as error:
-        reason = f"its code decides by values of tensors: {error}".splitlines()[0]
-        raise UnsupportedError((Problem("", type(model).__name__, reason),)) from error
 
 
 def _placed(maker: Maker, model: Module, n: int, value: Any, dynamic: tuple[int, ...]) -> Wire:

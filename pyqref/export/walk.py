@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from ..fx import GraphModule, Tracer
+from ..fx import GraphModule, TraceError, Tracer
 from ..fx.node import map_aggregate, map_arg
 from ..nn.modules import Module
 from ..nn.quantized import QFunctional
-from .document import renamed
-from .maker import Maker
-from .problems import Problem, Unsupported
-from .table import lowering_of, title
-from .wire import Wire, followed, follows, has_wire, is_tensor, values_of, wires_of
+from .problems import Problem, Unsupported, UnsupportedError
+from .table import title
+from .wire import Wire, followed, has_wire, is_tensor, values_of
 
-__all__ = ["Shapes", "Walk"]
+__all__ = ["Lower", "Shapes", "Walk", "traced"]
+
+#: Is given an operation, its path, its arguments with wires in them, and wires for its results.
+Lower = Callable[[Any, str, Any, Any, Any], None]
 
 #: The shapes of what each operation gave, or a number, by its path.
 Shapes = dict[str, Any]
-#: Operations that may take a length that follows the batch.
-FOLLOW = frozenset({"view", "reshape", "flatten", "expand", "unflatten", "getitem", "_assert"})
+
+
+@contextmanager
+def traced(model: Module, function: str) -> Iterator[None]:
+    """Say of code that cannot be traced that it cannot be exported, by which function."""
+    try:
+        yield
+    except TraceError as error:
+        reason = f"its code decides by values of tensors: {error}".splitlines()[0]
+        raise UnsupportedError((Problem("", type(model).__name__, reason),), function) from error
 
 
 class LayerTracer(Tracer):
@@ -50,8 +60,9 @@ class Walk:
 
     Parameters
     ----------
-    maker
-        Takes the operators down; None to look at shapes alone.
+    lower
+        Takes an operation down, and gives names to the wires of its results; it may raise
+        ``Unsupported``. None to look at shapes alone.
     other
         Shapes for another batch, which tell what follows the batch; None where nothing does.
     step
@@ -66,18 +77,18 @@ class Walk:
 
     def __init__(
         self,
-        maker: Maker | None = None,
+        lower: Lower | None = None,
         other: Shapes | None = None,
         step: Callable[[], None] = lambda: None,
     ) -> None:
-        self.maker, self.other, self.step = maker, other, step
+        self.lower, self.other, self.step = lower, other, step
         self.shapes: Shapes = {}
         self.problems: list[Problem] = []
         self._paths: dict[str, int] = {}
         self._graphs: dict[int, Any] = {}
 
     def run(self, model: Module, inputs: tuple[Any, ...], path: str = "") -> object:
-        """What the model gives for inputs, which are wires where there is a maker."""
+        """What the model gives for inputs, which are wires where operations are lowered."""
         if is_whole(model):
             return self._computed("call_module", model, type(model).__name__, inputs, {})
         graph, scopes = self._graph(model)
@@ -157,12 +168,12 @@ class Walk:
         result = _called(op, what, *values_of((args, kwargs)))
         self.shapes[path] = shapes_of(result)
         self.step()
-        if self.maker is None:
+        if self.lower is None:
             return result
-        return self._lowered(self.maker, what, path, args, kwargs, result)
+        return self._lowered(self.lower, what, path, args, kwargs, result)
 
     def _lowered(
-        self, maker: Maker, what: Any, path: str, args: Any, kwargs: Any, result: Any
+        self, lower: Lower, what: Any, path: str, args: Any, kwargs: Any, result: Any
     ) -> Any:
         other = self.shapes[path] if self.other is None else self.other.get(path)
         if not _holds_tensor(result):
@@ -170,19 +181,9 @@ class Walk:
         if not has_wire((args, kwargs)):
             return result
         name = title(what)
-        maker.path = path
-        maker.out = out = _wires(result, other)
+        out = _wires(result, other)
         try:
-            lower = lowering_of(what)
-            if name not in FOLLOW and follows((args, kwargs)):
-                raise Unsupported("an argument follows the size of the batch")
-            if isinstance(what, Module):
-                args = (what, *args)
-            first = len(maker.operators)
-            _name(out, lower(maker, *args, **kwargs))
-            if isinstance(out, Wire):
-                renamed(maker, path, first, out)
-            maker.seen += wires_of(out)
+            lower(what, path, args, kwargs, out)
         except Unsupported as error:
             self.problems.append(Problem(path, name, str(error)))
         except (LookupError, TypeError, ValueError) as error:
@@ -238,12 +239,3 @@ def _wires(result: Any, other: Any) -> Any:
         wires = [_wires(each, one) for each, one in zip(result, others, strict=True)]
         return type(result)(*wires) if hasattr(result, "_fields") else tuple(wires)
     return result
-
-
-def _name(out: Any, names: Any) -> None:
-    """Give wires the names of the tensors that a lowering made."""
-    if isinstance(out, Wire):
-        out.name = names
-    elif isinstance(out, tuple):
-        for each, name in zip(out, names, strict=True):
-            _name(each, name)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from .affine import dequantize_per_tensor, quantize_per_tensor, reciprocal32
+from .noted import noted
 from .rounding import clamp_to_int, fma32, round_half_even, round_shift_right
 from .types import Engine, FloatArray, IntArray
 
@@ -23,6 +24,7 @@ __all__ = [
     "quantize_after",
     "relu",
     "relu6",
+    "sum_fixed_point",
     "zero_is_coarse",
 ]
 
@@ -116,7 +118,8 @@ def quantize_after(x: FloatArray, grid: Grid, relu: bool = False) -> IntArray:
     >>> quantize_after(np.float32([0.5, 1.5, 2.5]), Grid(1.0, 1)).tolist()
     [1, 3, 3]
     """
-    rounded = round_half_even(x * reciprocal32(grid.scale)).astype(np.float64)
+    scaled = noted("scaled", x * reciprocal32(grid.scale))
+    rounded = noted("rounded", round_half_even(scaled)).astype(np.float64)
     low, high = grid.lowest if relu else (grid.quant_min, grid.quant_max)
     return clamp_to_int(rounded + grid.zero_point, low, high, grid.storage)
 
@@ -158,7 +161,9 @@ def add(
         return add_fixed_point(a, a_grid, b, b_grid, out, relu)
     exact_zero = zero_is_coarse(a_grid, b_grid, out)
     with np.errstate(over="ignore", invalid="ignore"):
-        total = dequantize_fused(a, a_grid, exact_zero) + dequantize_fused(b, b_grid, exact_zero)
+        real_a = noted("real a", dequantize_fused(a, a_grid, exact_zero))
+        real_b = noted("real b", dequantize_fused(b, b_grid, exact_zero))
+        total = noted("sum", real_a + real_b)
     return quantize_after(total, out, relu)
 
 
@@ -185,19 +190,37 @@ def add_fixed_point(
     >>> add_fixed_point(a, Grid(0.5, 0), b, Grid(0.5, 0), Grid(1.0, 10)).tolist()
     [12, 13]
     """
+    total, shift = sum_fixed_point(a, a_grid, b, b_grid, out)
+    shifted = noted("rounded", round_shift_right(total, min(shift, 62))) + out.zero_point
+    low, high = out.lowest if relu else (out.quant_min, out.quant_max)
+    return clamp_to_int(shifted, low, high, out.storage)
+
+
+def sum_fixed_point(
+    a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid
+) -> tuple[IntArray, int]:
+    """The sum in ``eq-add-fixed-point`` before it is shifted to the right, and by how many bits.
+
+    Examples
+    --------
+    >>> sum_fixed_point(np.uint8([3]), Grid(0.5, 0), np.uint8([0]), Grid(0.5, 0), Grid(1.0, 10))
+    (array([6291456]), 22)
+    """
     ratio_a = np.float32(a_grid.scale) / np.float32(out.scale)
     ratio_b = np.float32(b_grid.scale) / np.float32(out.scale)
     shift = 22 - int(np.frexp(max(ratio_a, ratio_b))[1])
     multiplier_a, multiplier_b = (
         np.int64(np.rint(np.ldexp(np.float64(r), shift))) for r in (ratio_a, ratio_b)
     )
+    noted("multiplier a", multiplier_a)
+    noted("multiplier b", multiplier_b)
+    noted("shift", shift)
     total = multiplier_a * (np.asarray(a).astype(np.int64) - a_grid.zero_point)
     total = total + multiplier_b * (np.asarray(b).astype(np.int64) - b_grid.zero_point)
+    noted("sum", total)
     if shift < 0:
         total, shift = total << np.int64(-shift), 0
-    shifted = round_shift_right(total, min(shift, 62)) + out.zero_point
-    low, high = out.lowest if relu else (out.quant_min, out.quant_max)
-    return np.clip(shifted, low, high).astype(out.storage)
+    return total, shift
 
 
 def mul(
@@ -220,7 +243,9 @@ def mul(
     right = np.asarray(b).astype(np.int64) - b_grid.zero_point
     with np.errstate(over="ignore", invalid="ignore"):
         multiplier = np.float32(a_grid.scale) * np.float32(b_grid.scale) * reciprocal32(out.scale)
-        rounded = round_half_even((left * right).astype(np.float32) * multiplier)
+        noted("multiplier", multiplier)
+        product = noted("product", left * right).astype(np.float32)
+        rounded = noted("rounded", round_half_even(noted("scaled", product * multiplier)))
     low, high = out.lowest if relu else (out.quant_min, out.quant_max)
     return clamp_to_int(rounded.astype(np.float64) + out.zero_point, low, high, out.storage)
 

@@ -8,6 +8,7 @@ from functools import reduce
 import numpy as np
 
 from .convolution import windows
+from .noted import noted
 from .rounding import clamp_to_int, round_half_even
 from .types import Engine, IntArray
 
@@ -183,14 +184,15 @@ def quantized_mean(
     >>> quantized_mean(np.array([6, 14]), 4, 10, 0, 255, np.uint8).tolist()  # 1.5 and 3.5: ties
     [12, 14]
     """
-    summed = np.asarray(total).astype(np.float32)
-    number = np.asarray(count).astype(np.float32)
+    summed = np.asarray(noted("sum", total)).astype(np.float32)
+    number = np.asarray(noted("count", count)).astype(np.float32)
     if engine == "qnnpack":
-        multiplier = np.float32(scale) / (np.float32(scale) * number)
-        rounded = round_half_even(summed * multiplier).astype(np.float64)
-        return clamp_to_int(rounded + zero_point, quant_min, quant_max, storage)
-    shifted = round_half_even(summed / number + np.float32(zero_point))
-    return clamp_to_int(shifted, quant_min, quant_max, storage)
+        multiplier = noted("multiplier", np.float32(scale) / (np.float32(scale) * number))
+        rounded = noted("rounded", round_half_even(noted("scaled", summed * multiplier)))
+        return clamp_to_int(rounded.astype(np.float64) + zero_point, quant_min, quant_max, storage)
+    scaled = noted("scaled", summed / number)
+    shifted = round_half_even(noted("with zero point", scaled + np.float32(zero_point)))
+    return clamp_to_int(noted("rounded", shifted), quant_min, quant_max, storage)
 
 
 def avg_pool(

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._typing import Array, Number
+from .noted import noted
 from .types import FloatArray, IntArray
 
 __all__ = [
@@ -155,6 +156,8 @@ def clamp_to_int(
     [0, 0, 255, 255]
     """
     values = np.asarray(values, dtype=np.float64)
+    noted("low", quant_min)
+    noted("high", quant_max)
     clamped = np.clip(values, quant_min, quant_max)
     missing = np.isnan(values)
     if missing.any():

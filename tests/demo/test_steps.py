@@ -6,9 +6,10 @@ import io
 
 import numpy as np
 import pytest
+from export.compiled import COMPILERS, compiled, results
 
 import pyqref
-from pyqref import nn
+from pyqref import export, nn
 from pyqref.demo import bits, dynamic, inspection, qat, static
 from pyqref.demo.console import Console
 from pyqref.demo.data import load_digits
@@ -66,6 +67,22 @@ def test_fusing_folds_every_batch_norm(cnn):
     exact = predict(cnn, images).numpy()
     bound = 1e-5 * np.abs(exact).max()
     assert np.abs(predict(fused, images).numpy() - exact).max() <= bound
+
+
+@pytest.mark.skipif(not COMPILERS, reason="neither gcc nor clang is installed")
+def test_static_model_in_c(cnn, digits, tmp_path):
+    """The program in C gives the logits of every test image in every bit."""
+    model = static.quantize_static(
+        cnn, digits.calibration_images, engine="qnnpack", weights="per tensor", observer="MinMax"
+    )
+    x = digits.test_images
+    made = export.c(model, tmp_path / "cnn.c", "float-multiplier", example_inputs=x[:1])
+    integers = model.quant(x).int_repr().numpy()
+    (found,) = results(made, compiled(made, COMPILERS[0], ["-O1"]), integers)
+    head = model.head
+    logits = (found.astype(np.int64) - head.zero_point).astype(np.float32) * np.float32(head.scale)
+    assert made.engine == "qnnpack"
+    assert np.array_equal(predict(model, x).numpy(), logits)
 
 
 def test_static_model_has_integer_layers(cnn, digits):

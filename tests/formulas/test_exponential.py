@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from formulas.exact import f32, fractions, rational, rne
 
-from pyqref.numerics import exponential, logarithm, normal
+from pyqref.numerics import exponential, logarithm, normal, softmax_integers
 
 CONTEXT = Context(prec=50)
 U = Fraction(1, 2**24)
@@ -245,3 +245,16 @@ def test_eq_normal__both_sides() -> None:
     _, tail, _ = normal.tail_and_bell(x)
     assert tail.tolist() == normal.normal(-x).tolist()
     assert [f32(1 - each) for each in fractions(tail)] == fractions(normal.normal(x))
+
+
+def test_eq_softmax_integers__exact_fractions() -> None:
+    """Powers of 50 digits, rounded once; the quotient exact; sums of one element and of many."""
+    scale, out, zero_point = Fraction(float(np.float32(0.043))), Fraction(1, 256), 3
+    table = [rne(2**30 * exact_exp(-scale * d)) for d in range(256)]
+    for count in (1, 2, 7, 300):
+        q = RNG.integers(0, 256, count, dtype=np.uint8)
+        powers = [table[int(q.max()) - int(each)] for each in q]
+        parts = [Fraction(rne(2**15 / out) * each, 2**15 * sum(powers)) for each in powers]
+        expected = [min(int(each + Fraction(1, 2)) + zero_point, 255) for each in parts]
+        found = softmax_integers.softmax_of_integers(q, float(scale), float(out), zero_point)
+        assert expected == found.tolist()

@@ -9,6 +9,7 @@ import io
 import json
 import random
 import struct
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +19,7 @@ from typing import Any
 import pyqref
 from pyqref import nn
 from pyqref.demo import folder
+from pyqref.export.golden.reading import parsed
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,16 @@ def _edit_manifest(rng: random.Random, data: bytes) -> bytes:
     return json.dumps(edit_json(rng, json.loads(data))).encode()
 
 
+@lru_cache(None)
+def _vectors() -> list[bytes]:
+    """The manifest of golden vectors."""
+    x = pyqref.quantize_per_tensor(pyqref.ones(1, 3), 0.1, 3, pyqref.quint8)
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "vectors"
+        pyqref.export.vectors(nn.quantized.Linear(3, 2), x, path)
+        return [(path / "manifest.json").read_bytes()]
+
+
 def _formats() -> Iterator[Format]:
     yield Format("pyqref", _containers, load, edit_container)
     yield Format("safetensors", _plain, load, edit_container)
@@ -195,6 +207,7 @@ def _formats() -> Iterator[Format]:
         lambda data: folder.files_of_report(_Folder(data)),  # type: ignore[arg-type]
         _edit_manifest,
     )
+    yield Format("vectors", _vectors, lambda data: parsed(data, "folder"), _edit_manifest)
     if _recorded(b"PK"):
         from . import archives
 

@@ -6,18 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from pyqref.testing import assert_bit_equal
+
 
 def assert_same_bits(expected: Any, actual: Any) -> None:
     """Type, shape and every byte; the sign of zero counts, the payload of a nan does not."""
-    expected, actual = np.asarray(expected), np.asarray(actual)
-    assert expected.dtype == actual.dtype
-    assert expected.shape == actual.shape
-    if expected.dtype.kind == "f":
-        assert np.array_equal(np.isnan(expected), np.isnan(actual))
-        expected, actual = np.nan_to_num(expected, nan=0), np.nan_to_num(actual, nan=0)
-        assert np.array_equal(np.signbit(expected), np.signbit(actual))
-    differing = np.argwhere(expected != actual)
-    assert len(differing) == 0, f"first at {differing[0]} of {len(differing)} places"
+    assert_bit_equal(actual, expected)
 
 
 def behind_a_line(x: np.ndarray, elements: int) -> np.ndarray:

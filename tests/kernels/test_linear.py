@@ -157,20 +157,6 @@ def test_full_range_saturates_nowhere_inside(kernel: str) -> None:
     assert_same_bits(np.full((7, 70), 255 * -128 * 64, np.int32), actual)
 
 
-@pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
-@pytest.mark.parametrize("per_channel", [False, True])
-def test_ties_round_to_even(kernel: str, engine: Any, per_channel: bool) -> None:
-    """With multiplier 1/2 every odd sum is a tie; a bias moves some of them to a tie."""
-    x = np.arange(256, dtype=np.uint8).reshape(-1, 1)
-    weight = np.array([[1], [-1], [3], [2]], np.int8)
-    scales = np.full(4, 0.5) if per_channel else 0.5
-    bias = np.float32([0, 0.25, 0.5, 1 / 3])
-    requant = requantization(engine, 1.0, scales, 1.0, 101, bias)
-    expected = reference.quantized_linear(x, 128, weight, 0, requant)
-    actual = _kernels.linear(x, 128, _kernels.pack_linear(weight), 0, requant)
-    assert_same_bits(expected, actual)
-
-
 @pytest.mark.parametrize("mode", ["add", "fma"])
 def test_bias_near_ties(kernel: str, mode: Any) -> None:
     """eq-requantize-bias: sums whose value lies within a few units of rounding of a tie."""

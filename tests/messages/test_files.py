@@ -185,5 +185,5 @@ def test_masks_that_are_functions() -> None:
 def test_packages_to_install() -> None:
     """The extra that a message names is one of the project."""
     project = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
-    for extra in ("demo", "onnx"):
+    for extra in ("demo", "onnx", "testing"):
         assert re.search(rf"^{extra} = \[", project, re.MULTILINE)

@@ -21,6 +21,7 @@ NOT_FOLLOWED = {
     "use a newer release of pyqref": "there is none of a later format",
     "run: pip install 'pyqref[demo]'": "test_packages_to_install looks at the extra",
     "run: pip install 'pyqref[onnx]'": "test_packages_to_install looks at the extra",
+    "run: pip install 'pyqref[testing]'": "test_packages_to_install looks at the extra",
     "export its parts one by one": "it takes a model of 2 GiB",
     "and give a tensor, got": "it says what layers must do",
     "check a solution": "it is the summary of a command",

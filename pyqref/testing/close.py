@@ -9,8 +9,8 @@ import numpy as np
 
 from pyqref._typing import Tensor
 
-from .dtypes import dtype, float16, float32, float64
-from .tensor.base import TensorBase, wrap
+from ..dtypes import dtype, float16, float32, float64
+from ..tensor.base import TensorBase, wrap
 
 __all__ = ["assert_close"]
 
