@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyqref.numerics.noted import noted
 from pyqref.numerics.rounding import clamp_to_int, round_half_even
 from pyqref.numerics.types import FloatArray, IntArray
 
@@ -52,7 +53,7 @@ def clamped(
     total: IntArray, low: int, high: int, note: Note, label: str = "eq-requantize"
 ) -> IntArray:
     """Clamp integers to the range of the output."""
-    result = np.clip(total, low, high)
+    result = np.clip(total, noted("low", low), noted("high", high))
     return note(
         "clamped",
         result,

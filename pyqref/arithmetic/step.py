@@ -74,7 +74,8 @@ def of(what: str, note: Note) -> Note:
     'first: sum'
     """
     if note is silent:
-        return silent
+        mark = {"first": " a", "second": " b"}.get(what, "")
+        return lambda name, value, *_, **__: noted(f"{name}{mark}", value)
     return lambda name, *args, **numbers: note(f"{what}: {name}", *args, **numbers)
 
 

@@ -148,8 +148,7 @@ class Differences:
     def _head(self) -> str:
         first = self.first
         if first is None:
-            count = len(self.layers)
-            return f"All {count} layers give the same." if count != 1 else "The one layer is equal."
+            return f"All {len(self.layers)} layers give the same."
         parted = sum(1 for each in self.layers if each.count)
         text = f"They part at {first.layer}: {first.cause}."
         return f"{text} {parted} of {len(self.layers)} layers differ."
