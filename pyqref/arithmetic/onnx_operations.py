@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref.numerics.elementwise import Grid
+from pyqref.numerics.noted import noted
 from pyqref.numerics.rounding import clamp_to_int, fma32, round_half_even
 from pyqref.numerics.types import FloatArray, IntArray
 
@@ -61,11 +62,11 @@ class QLinearOperations(RealOperations):
         with np.errstate(over="ignore", invalid="ignore"):
             for own, ratio, grid in ((first, r_a, a_grid), (second, r_b, b_grid)):
                 s = np.float32(grid.scale)
-                own("ratio of scales", ratio, label, "{s} / {s_y}", s=s, s_y=y)
+                own("multiplier", ratio, label, "{s} / {s_y}", s=s, s_y=y)
             constant = np.float32(out.zero_point) - fma32(r_a, z_a, r_b * z_b)
             zeros = {"z_a": z_a, "r_a": r_a, "z_b": z_b, "r_b": r_b, "z": out.zero_point}
             formula = "{z} - fl32(fma({r_a}, {z_a}, fl32({r_b} * {z_b})))"
-            note("constant of the zero points", constant, label, formula, **zeros)
+            note("constant", constant, label, formula, **zeros)
             inner = fma32(b.astype(np.float32), r_b, constant)
             second("added to it", inner, label, "fma({q}, {r}, {c})", q=b, r=r_b, c=constant)
             total = fma32(a.astype(np.float32), r_a, inner)
@@ -114,7 +115,7 @@ class QLinearOperations(RealOperations):
         .. math:: q = \mathrm{sat}\Big(\mathrm{rne}\big(\mathrm{fl}_{32}(\mathrm{fl}_{32}(
                   \mathrm{fl}_{32}(\textstyle\sum_k \hat x_k / n) / s) + z)\big)\Big)
         """
-        number, scale = np.asarray(count).astype(np.float32), np.float32(grid.scale)
+        number, scale = np.asarray(noted("count", count)).astype(np.float32), np.float32(grid.scale)
         if whole:
             label, multiplier = "eq-onnx-global-average", scale / (scale * number)
             note("multiplier", multiplier, label, "{s} / fl32({s} * {n})", s=scale, n=number)
@@ -123,7 +124,7 @@ class QLinearOperations(RealOperations):
             return on_grid(rounded_to_even(scaled, note, label), grid, False, note, label)
         label, total = "eq-onnx-average", sum_in_order(taps, scale, note)
         mean = note("mean", total / number, label, "{v} / {n}", v=total, n=number)
-        scaled = note("in steps", mean / scale, label, "{v} / {s}", v=mean, s=scale)
+        scaled = note("scaled", mean / scale, label, "{v} / {s}", v=mean, s=scale)
         return _stored(_with_zero(scaled, grid, note, label), grid, False, note, label)
 
     def dynamic_grid(self, low: Any, high: Any, reduce_range: bool) -> Grid:
@@ -149,11 +150,12 @@ def _is_constant(shape: tuple[int, ...], result: tuple[int, ...]) -> bool:
 
 def _with_zero(scaled: FloatArray, out: Grid, note: Note, label: str) -> FloatArray:
     z = np.float32(out.zero_point)
-    return np.asarray(note("with the zero point", scaled + z, label, "{v} + {z}", v=scaled, z=z))
+    return np.asarray(note("with zero point", scaled + z, label, "{v} + {z}", v=scaled, z=z))
 
 
 def _stored(total: FloatArray, out: Grid, relu: bool, note: Note, label: str) -> IntArray:
     """A sum that holds the zero point already, rounded to even and clamped."""
+    noted("with zero point", total)
     rounded = rounded_to_even(total, note, label, ", zero point included")
     return on_grid(rounded, out, relu, note, label, offset=0)
 

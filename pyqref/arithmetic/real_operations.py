@@ -8,6 +8,7 @@ import numpy as np
 
 from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic
 from pyqref.numerics.elementwise import Grid
+from pyqref.numerics.noted import noted
 from pyqref.numerics.requantize import accumulator_scale
 from pyqref.numerics.types import FloatArray, IntArray
 
@@ -43,7 +44,7 @@ class RealOperations(Operations):
         centred = np.asarray(q).astype(np.int64) - grid.zero_point
         note("less the zero point", centred, _LABEL, "{q} - {z}", q=q, z=grid.zero_point)
         exact, scale = centred.astype(self.precision), self.precision(grid.scale)
-        return np.asarray(note("real number", exact * scale, _LABEL, "{d} * {s}", d=exact, s=scale))
+        return np.asarray(note("real", exact * scale, _LABEL, "{d} * {s}", d=exact, s=scale))
 
     def quantize(self, x: FloatArray, out: Grid, note: Note = silent) -> IntArray | None:
         """Divide, round to even, add the zero point, clamp."""
@@ -55,7 +56,7 @@ class RealOperations(Operations):
         real, scale = np.asarray(x).astype(self.precision), self.precision(out.scale)
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = real / scale
-        note("in steps of the output", scaled, _LABEL, "{v} / {s}", v=real, s=scale)
+        note("scaled", scaled, _LABEL, "{v} / {s}", v=real, s=scale)
         return on_grid(rounded_to_even(scaled, note, _LABEL), out, relu, note, _LABEL)
 
     def rescale(self, q: IntArray, grid: Grid, out: Grid, note: Note = silent) -> IntArray | None:
@@ -112,7 +113,7 @@ class RealOperations(Operations):
         """The exact sum times the scale, divided by the count, quantized."""
         sums, scale = total_of(taps, note).astype(self.precision), self.precision(grid.scale)
         real = note("real sum", sums * scale, _LABEL, "{S} * {s}", S=sums, s=scale)
-        n = np.asarray(count).astype(self.precision)
+        n = np.asarray(noted("count", count)).astype(self.precision)
         mean = note("mean", real / n, _LABEL, "{v} / {n}", v=real, n=n)
         return self._on_grid(mean, grid, note=note)
 

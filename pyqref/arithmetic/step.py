@@ -73,6 +73,9 @@ def of(what: str, note: Note) -> Note:
     >>> recorder.steps[0].name
     'first: sum'
     """
+    if note is silent:
+        mark = {"first": " a", "second": " b"}.get(what, "")
+        return lambda name, value, *_, **__: noted(f"{name}{mark}", value)
     return lambda name, *args, **numbers: note(f"{what}: {name}", *args, **numbers)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from pyqref.numerics.affine import reciprocal32
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.fixed_point import Ties, shift_right
+from pyqref.numerics.noted import noted
 from pyqref.numerics.rounding import round_half_away
 from pyqref.numerics.types import FloatArray, IntArray
 
@@ -62,7 +63,7 @@ class TFLiteSingleOperations(Operations):
         """
         if np.dtype(grid.storage).itemsize > 1:
             return None
-        label, number = "eq-tflite-average", np.asarray(count, np.int64)
+        label, number = "eq-tflite-average", np.asarray(noted("count", count), np.int64)
         offset = 128 if grid.quant_min == 0 else 0
         sums = total_of(taps, note, label)
         total = sums + number * (grid.zero_point - offset)
@@ -259,6 +260,7 @@ class XNNPACKOperations(TFLiteRuyOperations):
             return super().add(a, a_grid, b, b_grid, out, relu, note)
         label = "eq-xnnpack-add"
         shift = 21 - int(np.frexp(max(ratios))[1])
+        noted("shift", shift)
         terms = []
         given = ("first", a, a_grid), ("second", b, b_grid)
         for (which, q, grid), ratio in zip(given, ratios, strict=True):

@@ -149,7 +149,8 @@ class Differences:
         first = self.first
         if first is None:
             count = len(self.layers)
-            return f"All {count} layers give the same." if count != 1 else "The one layer is equal."
+            one = "The one layer gives the same."
+            return one if count == 1 else f"All {count} layers give the same."
         parted = sum(1 for each in self.layers if each.count)
         text = f"They part at {first.layer}: {first.cause}."
         return f"{text} {parted} of {len(self.layers)} layers differ."

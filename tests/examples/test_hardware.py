@@ -38,7 +38,7 @@ def test_verilog_equals_the_vectors_and_a_planted_fault_is_named(run, vectors, c
     assert "PASS: 512 of 512 outputs are equal" == run.simulate(layer, folder, got)
     assert 0 == main(["verify", str(folder), "--got", str(got)])
     told = capsys.readouterr().out
-    assert "The one array inside a layer is the same.\nThe one layer is equal.\n" == told
+    assert "The one array inside a layer is the same.\nThe one layer gives the same.\n" == told
     assert "FAIL: 499 of 512 outputs are equal" == run.simulate(layer, folder, got, "-DHALF_UP")
     assert 1 == main(["verify", str(folder), "--got", str(got)])
     told = capsys.readouterr().out

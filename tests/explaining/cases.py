@@ -264,6 +264,7 @@ def moves(rng):
         x.max(1)[0],
         x.min(-1, keepdim=True)[0],
         x.msort(),
+        F.channel_shuffle(x, 3),
         x[:, :1].squeeze(1),
         x.view(6, 4),
         x.as_strided((2, 2), (3, 1)),

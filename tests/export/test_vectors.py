@@ -213,7 +213,7 @@ def test_a_fault_is_found_and_named(written, tmp_path, capsys):
     assert "outputs that differ lie on a tie" in printed
     np.savez(tmp_path / "got.npz", **{"conv/output": arrays["conv/output"]})
     assert 0 == main(["verify", str(folder), "--got", str(tmp_path / "got.npz")])
-    assert "The one layer is equal" in capsys.readouterr().out
+    assert "The one layer gives the same" in capsys.readouterr().out
     assert 1 == main(["verify", str(tmp_path), "--got", "none.npz"])
     assert "has no manifest.json" in capsys.readouterr().err
 

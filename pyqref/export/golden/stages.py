@@ -46,24 +46,6 @@ STAGES: dict[str, str] = {
     "zero_point_added": "after rounding, and the zero point added",
 }
 
-#: Names of steps of an arithmetic that are among these under another name.
-_AS = {
-    "first_real_number": "real_a",
-    "second_real_number": "real_b",
-    "first_ratio_of_scales": "multiplier_a",
-    "second_ratio_of_scales": "multiplier_b",
-    "first_multiplier": "multiplier_a",
-    "second_multiplier": "multiplier_b",
-    "first_exponent": "exponent_a",
-    "second_exponent": "exponent_b",
-    "first_rounded": "rounded_a",
-    "second_rounded": "rounded_b",
-    "in_steps": "scaled",
-    "in_steps_of_the_output": "scaled",
-    "first_added_to_it": "with_zero_point",
-    "with_the_zero_point": "with_zero_point",
-}
-
 
 def stages_of(
     noted: dict[str, list[Any]], shape: tuple[int, ...], channels_last: bool
@@ -80,7 +62,6 @@ def stages_of(
         It was computed with the channels last, and some images at a time, as convolutions are.
     """
     named = {re.sub(r"\W+", "_", name): values for name, values in noted.items()}
-    named = {_AS.get(name, name): values for name, values in named.items()}
     found = {}
     for name in STAGES:
         if name in named:

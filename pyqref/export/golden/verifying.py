@@ -172,7 +172,7 @@ def verify(
     >>> pyqref.export.vectors(pyqref.nn.Sequential(layer), x, folder)
     >>> pyqref.export.verify(folder, {"0": np.uint8([[0]]), "0/accumulator": np.int32([[0]])})
     The one array inside a layer is the same.
-    The one layer is equal.
+    The one layer gives the same.
     >>> found = pyqref.export.verify(folder, {"0": np.uint8([[1]])})
     >>> found.ok, found.differences.first
     (False, LayerDifference('0', 1 of 1, {'clamp range': 1}))
