@@ -10,28 +10,6 @@ Read :mod:`.walk` first: it runs a model operation by operation.
   :func:`verify` compares what those computed: :mod:`.to_vectors` and :mod:`.golden`.
 """
 
-from .golden.problems import GotError as GotError
-from .golden.problems import VectorsError as VectorsError
-from .golden.verifying import StageDifference as StageDifference
-from .golden.verifying import Verification as Verification
-from .golden.verifying import verify as verify
-from .problems import Problem as Problem
-from .problems import UnsupportedError as UnsupportedError
-from .to_c import CProgram as CProgram
-from .to_c import c as c
-from .to_onnx import onnx as onnx
-from .to_vectors import vectors as vectors
+from pyqref import _lazy
 
-__all__ = [
-    "CProgram",
-    "GotError",
-    "Problem",
-    "StageDifference",
-    "UnsupportedError",
-    "VectorsError",
-    "Verification",
-    "c",
-    "onnx",
-    "vectors",
-    "verify",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__)

@@ -5,11 +5,6 @@ from .arithmetic import add as add
 from .combined import addcdiv as addcdiv
 from .combined import addcmul as addcmul
 from .combined import atan2 as atan2
-from .arithmetic import clamp as clamp
-from .arithmetic import clamp_ as clamp_
-from .arithmetic import clamp_max as clamp_max
-from .arithmetic import clamp_min as clamp_min
-from .arithmetic import clip as clip
 from .arithmetic import div as div
 from .arithmetic import divide as divide
 from .arithmetic import floor_divide as floor_divide
@@ -31,7 +26,6 @@ from .arithmetic import rsub as rsub
 from .arithmetic import sub as sub
 from .arithmetic import subtract as subtract
 from .arithmetic import true_divide as true_divide
-from .arithmetic import where as where
 from .combined import xlogy as xlogy
 from .comparison import allclose as allclose
 from .comparison import eq as eq
@@ -309,6 +303,12 @@ from .shape import swapaxes as swapaxes
 from .shape import swapdims as swapdims
 from .shape import t as t
 from .arranging import tile as tile
+from .choosing import clamp as clamp
+from .choosing import clamp_ as clamp_
+from .choosing import clamp_max as clamp_max
+from .choosing import clamp_min as clamp_min
+from .choosing import clip as clip
+from .choosing import where as where
 from .shape import transpose as transpose
 from .diagonals import tril as tril
 from .diagonals import triu as triu

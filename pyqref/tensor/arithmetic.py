@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +22,6 @@ from .usual import combine, own_numbers
 
 __all__ = [
     "add",
-    "clamp",
-    "clamp_max",
-    "clamp_min",
-    "clip",
     "div",
     "divide",
     "floor_divide",
@@ -42,7 +38,6 @@ __all__ = [
     "sub",
     "subtract",
     "true_divide",
-    "where",
 ]
 
 
@@ -284,89 +279,6 @@ def minimum(input: Tensor, other: TensorOrNumber) -> Tensor:
     return combine(bounds.Minimum, input, other)
 
 
-def clamp(
-    input: Tensor, min: TensorOrNumber | None = None, max: TensorOrNumber | None = None
-) -> Tensor:
-    """``min(max(input, min), max)``; a bound may be None, a number or a tensor.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> pyqref.clamp(pyqref.tensor([-5.0, 0.5, 5.0]), -1.0, 1.0).tolist()
-    [-1.0, 0.5, 1.0]
-    """
-    if min is None and max is None:
-        raise RuntimeError("clamp: at least one of 'min' or 'max' must not be None")
-    own = own_numbers(input, (min, max))
-    if own is not None:
-        return apply(bounds.Clamp, input, *own)
-    input, *given = _fitted(input, *[each for each in (min, max) if each is not None])
-    low, high = [None if each is None else given.pop(0) for each in (min, max)]
-    return apply(bounds.Clamp, input, low, high)
-
-
-def clamp_min(input: Tensor, min: TensorOrNumber) -> Tensor:
-    """``max(input, min)``.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> pyqref.clamp_min(pyqref.tensor([-5.0, 5.0]), 1.0).tolist()
-    [1.0, 5.0]
-    """
-    return clamp(input, min)
-
-
-def clamp_max(input: Tensor, max: TensorOrNumber) -> Tensor:
-    """``min(input, max)``.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> pyqref.clamp_max(pyqref.tensor([-5.0, 5.0]), 1.0).tolist()
-    [-5.0, 1.0]
-    """
-    return clamp(input, None, max)
-
-
-@overload
-def where(condition: Tensor) -> tuple[Tensor, ...]: ...
-@overload
-def where(condition: Tensor, input: TensorOrNumber, other: TensorOrNumber) -> Tensor: ...
-def where(
-    condition: Tensor, input: TensorOrNumber | None = None, other: TensorOrNumber | None = None
-) -> Tensor | tuple[Tensor, ...]:
-    """``input`` where ``condition`` holds, else ``other``.
-
-    With ``condition`` alone: the indices at which it holds, one tensor an axis.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> pyqref.where(pyqref.tensor([True, False]), pyqref.tensor([1.0, 2.0]), 0.0).tolist()
-    [1.0, 0.0]
-    """
-    if not isinstance(condition, ANY_TENSOR):
-        raise no_tensor("where", "condition", condition)
-    if input is None and other is None:
-        refuse_quantized(condition)
-        return tuple(wrap(index) for index in np.nonzero(np.atleast_1d(condition._array)))
-    if condition.dtype._name != "bool":
-        raise RuntimeError(
-            f"where expected condition to be a boolean tensor, got {condition.dtype}"
-        )
-    return apply(elementwise.Where, condition, *_fitted(input, other))
-
-
-def _fitted(*operands: Any) -> list[Any]:
-    """The operands in their common type, which must hold the numbers among them."""
-    found = promote(*operands)
-    for given, cast in zip(operands, found, strict=True):
-        if isinstance(given, (int, float)) and isinstance(cast, np.generic):
-            fitting(given, cast.dtype)
-    return found
-
-
 def _refuse_bool(operand: Any) -> None:
     if isinstance(operand, TensorBase) and operand._array.dtype.kind != "b":
         return
@@ -378,17 +290,11 @@ def _refuse_bool(operand: Any) -> None:
         )
 
 
-def where_method(input: Tensor, condition: Tensor, other: TensorOrNumber) -> Tensor:
-    """``input`` where ``condition`` holds, else ``other``."""
-    return where(condition, input, other)
-
-
 subtract = alias(sub, "subtract")
 multiply = alias(mul, "multiply")
 divide = alias(div, "divide")
 true_divide = alias(div, "true_divide")
 negative = alias(neg, "negative")
-clip = alias(clamp, "clip")
 
 add_ = in_place(add)
 sub_ = subtract_ = in_place(sub)
@@ -399,6 +305,3 @@ pow_ = in_place(pow)
 neg_ = negative_ = in_place(neg)
 remainder_ = in_place(remainder)
 fmod_ = in_place(fmod)
-clamp_ = clip_ = in_place(clamp, elementwise=True)
-clamp_min_ = in_place(clamp_min, elementwise=True)
-clamp_max_ = in_place(clamp_max, elementwise=True)

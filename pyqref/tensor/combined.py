@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .._typing import Tensor, TensorOrNumber
 from ..tape import elementwise
-from .arithmetic import add, div, mul, where
+from .arithmetic import add, div, mul
+from .choosing import where
 from .dispatch import apply
 from .inplace import in_place
 from .promotion import promote, to_floating

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import arithmetic, combined, comparison, logic, pointwise, transcendental
+from . import arithmetic, choosing, combined, comparison, logic, pointwise, transcendental
 
 __all__ = ["ElementwiseMethods"]
 
@@ -41,16 +41,17 @@ class ElementwiseMethods:
     fmod_ = arithmetic.fmod_
     maximum = arithmetic.maximum
     minimum = arithmetic.minimum
-    clamp = arithmetic.clamp
-    clamp_ = arithmetic.clamp_
-    clip = arithmetic.clip
-    clip_ = arithmetic.clip_
-    clamp_min = arithmetic.clamp_min
-    clamp_min_ = arithmetic.clamp_min_
-    clamp_max = arithmetic.clamp_max
-    clamp_max_ = arithmetic.clamp_max_
-    where = arithmetic.where_method
 
+    # choosing.py
+    clamp = choosing.clamp
+    clamp_ = choosing.clamp_
+    clip = choosing.clip
+    clip_ = choosing.clip_
+    clamp_min = choosing.clamp_min
+    clamp_min_ = choosing.clamp_min_
+    clamp_max = choosing.clamp_max
+    clamp_max_ = choosing.clamp_max_
+    where = choosing.where_method
     # combined.py
     fmax = combined.fmax
     fmin = combined.fmin

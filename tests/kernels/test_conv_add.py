@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from kernels.compare import assert_same_bits
+from kernels.conv_cases import Case, plane
 from kernels.layers import integers
-from kernels.test_conv import PACK, Case, plane
+from kernels.test_conv import PACK
 
 from pyqref import _kernels
 from pyqref._kernels import registry

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from kernels import test_conv_transpose as transposed
 from kernels.compare import assert_same_bits
+from kernels.conv_cases import Case, plane
 from kernels.layers import MODES, finish
-from kernels.test_conv import PACK, RUN, Case, check, plane
+from kernels.test_conv import PACK, RUN, check
 from kernels.test_conv_sums import test_all_sums as check_sums
 
 from pyqref import _kernels

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from kernels.compare import assert_same_bits
+from kernels.conv_cases import Case, plane
 from kernels.layers import MODES, finish, integers
-from kernels.test_conv import PACK, RUN, Case, plane
+from kernels.test_conv import PACK, RUN
 
 from pyqref import _kernels
 from pyqref.numerics import convolution as reference

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kernels.conv_cases import Case, plane
 from kernels.layers import MODES
-from kernels.test_conv import Case, check, plane
+from kernels.test_conv import check
 
 #: Taps at one end or both, or all of them, that lie in the padding under every output.
 IDLE_TAPS = [

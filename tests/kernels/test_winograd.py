@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from kernels.compare import assert_same_bits
+from kernels.conv_cases import Case
 from kernels.layers import MODES, finish
-from kernels.test_conv import Case, check
+from kernels.test_conv import check
 
 from pyqref import _kernels, kernels
 from pyqref._kernels import threads

@@ -1,0 +1,11 @@
+from .golden.problems import GotError as GotError
+from .golden.problems import VectorsError as VectorsError
+from .golden.verifying import StageDifference as StageDifference
+from .golden.verifying import Verification as Verification
+from .golden.verifying import verify as verify
+from .problems import Problem as Problem
+from .problems import UnsupportedError as UnsupportedError
+from .to_c import CProgram as CProgram
+from .to_c import c as c
+from .to_onnx import onnx as onnx
+from .to_vectors import vectors as vectors
