@@ -39,6 +39,9 @@ _LARGE, _MANY = 1 << 24, 1 << 22
 _PARTS, _MORE_PARTS, _HUGE = 2, 4, 1 << 27
 #: Multiplications of one call of the BLAS: 50 to 500 milliseconds.
 _LONGEST = 1 << 32
+#: Bytes of a result that is cut along its rows, however short they are: a call that fills some
+#: columns writes to every page of the memory, which the system may have to clear first.
+_MANY_BYTES = 1 << 26
 
 
 def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
@@ -128,7 +131,8 @@ def multiply(a: Array, b: Array, out: Array | None = None) -> Array:
         return np.matmul(a, b, out=out)
     if a.ndim == 2:
         out = np.empty((len(a), b.shape[1]), a.dtype) if out is None else out
-        step = max(_LONGEST // (b.shape[0] * min(out.shape)) // 16, 1) * 16
+        other = out.shape[_is_cut_along_rows(out.shape, out.itemsize)]
+        step = max(_LONGEST // (b.shape[0] * other) // 16, 1) * 16
         for rows, columns, filled in _cut(a, b, out, step):
             np.matmul(rows, columns, out=filled)
         return out
@@ -146,17 +150,25 @@ def _step_of_parts(a: Array, b: Array) -> int | None:
         return None
     multiplications = a.size * b.shape[1]
     parts = _MORE_PARTS if multiplications >= _HUGE else _PARTS
-    step = -(-max(len(a), b.shape[1]) // (16 * parts)) * 16
+    along_rows = _is_cut_along_rows((len(a), b.shape[1]), a.itemsize)
+    step = -(-(len(a) if along_rows else b.shape[1]) // (16 * parts)) * 16
     return None if multiplications < _LARGE or step < 64 else step
 
 
 def _cut(a: Array, b: Array, out: Array, step: int) -> list[tuple[Array, Array, Array]]:
-    """The products that fill a matrix, each so many of its rows, or columns if these are more."""
-    longer = max(out.shape)
-    cuts = itertools.pairwise([*range(0, longer, step), longer])
-    if out.shape[0] >= out.shape[1]:
+    """The products that fill a matrix, each so many of its rows or columns."""
+    along_rows = _is_cut_along_rows(out.shape, out.itemsize)
+    length = out.shape[not along_rows]
+    cuts = itertools.pairwise([*range(0, length, step), length])
+    if along_rows:
         return [(a[i:j], b, out[i:j]) for i, j in cuts]
     return [(a, b[:, i:j], out[:, i:j]) for i, j in cuts]
+
+
+def _is_cut_along_rows(shape: tuple[int, ...], itemsize: int) -> bool:
+    """Along the columns where these are more, but for large results."""
+    rows, columns = shape
+    return rows >= columns or (rows >= 64 and rows * columns * itemsize > _MANY_BYTES)
 
 
 def _share(tasks: Sequence[Callable[[], object]], n_threads: int) -> None:

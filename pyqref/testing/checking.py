@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Dtype
 from ..course import Mistake
 from .case import Case, given_to
 from .conformance_set import conformance, operation_of
@@ -135,7 +136,7 @@ def check_implementation(
     operation: str,
     engine: str = "fbgemm",
     *,
-    dtype: Any = "uint8",
+    dtype: Dtype | str = "uint8",
     without: Iterable[str] = (),
 ) -> Conformance:
     """Run an implementation on the cases of an operation, and name its mistake.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import arithmetic
+from .._typing import Dtype
 from .case import Case
 from .conditions import CONDITIONS
 from .dequantizing import Dequantize
@@ -86,7 +87,7 @@ def conformance(
     operation: str,
     engine: str = "fbgemm",
     *,
-    dtype: Any = "uint8",
+    dtype: Dtype | str = "uint8",
     without: Iterable[str] = (),
 ) -> list[Case]:
     """Cases that hit what implementations of an operation get wrong.

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Dtype
 from .case import Case
 from .conformance_set import conformance
 
@@ -100,7 +101,7 @@ def write_cases(
     operation: str,
     engine: str = "fbgemm",
     *,
-    dtype: Any = "uint8",
+    dtype: Dtype | str = "uint8",
     without: Iterable[str] = (),
 ) -> None:
     """Write the arguments of all cases to one file, for a device to read.

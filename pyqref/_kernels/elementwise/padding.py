@@ -11,6 +11,7 @@ import numpy as np
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import contiguous, empty, lies_in_result_order
 from pyqref.numerics import borders as reference
+from pyqref.numerics import windows
 from pyqref.numerics.borders import places_along
 from pyqref.numerics.types import FloatArray
 
@@ -88,6 +89,16 @@ def bordered(x: FloatArray, pairs: Pairs, mode: str, value: float = 0) -> FloatA
                 x.transpose(order), tuple([pairs[axis] for axis in order]), mode, value
             )
             return pixels.transpose(0, ndim - 1, *range(1, ndim - 1))
+        if x.nbytes > _MOST_COPIED and mode == "constant":
+            return windows.pad(x, pairs, value)
+        if x.nbytes > _MOST_COPIED and pairs[0] == (0, 0):
+            shape = [
+                len(places_along(n, *pair, mode)) for n, pair in zip(x.shape, pairs, strict=True)
+            ]
+            out = np.empty(shape, x.dtype)
+            for i, part in enumerate(x):
+                out[i] = bordered(part, pairs[1:], mode, value)
+            return out
         if x.nbytes > _MOST_COPIED:
             return reference.bordered(x, pairs, mode, value)
     kernel = registry.twin("elementwise")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import arithmetic
+from ..._typing import AnyModule
 from ...nn import modules as nn
 from ...numerics import elementwise
 from ...tensor.arguments import described
@@ -22,13 +23,13 @@ __all__: list[str] = []
 
 
 @steps.lowering("view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze")
-def reshape(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Value:
+def reshape(plan: Planner, x: Wire, *unused: object, **others: object) -> Value:
     """Another shape: the same integers in the same order."""
     return plan.same(plan.value(x))
 
 
 @steps.lowering(nn.Flatten, nn.Unflatten)
-def reshape_module(plan: Planner, module: Any, x: Wire) -> Value:
+def reshape_module(plan: Planner, module: AnyModule, x: Wire) -> Value:
     """Another shape."""
     return reshape(plan, x)
 
@@ -72,13 +73,13 @@ def _is_resize(plan: Planner) -> bool:
 @steps.lowering("permute", "transpose", "swapaxes", "t", "getitem", "__getitem__", "select")
 @steps.lowering("narrow", "expand", "expand_as", "flip", "chunk", "split", "tensor_split")
 @steps.lowering("unbind", "channel_shuffle", "pixel_shuffle", "pixel_unshuffle")
-def move(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Any:
+def move(plan: Planner, x: Wire, *unused: object, **others: object) -> Any:
     """Integers at other places."""
     return _moved(plan, x)
 
 
 @steps.lowering(nn.ChannelShuffle, nn.PixelShuffle, nn.PixelUnshuffle)
-def move_module(plan: Planner, module: Any, x: Wire) -> Any:
+def move_module(plan: Planner, module: AnyModule, x: Wire) -> Any:
     """Integers at other places."""
     return _moved(plan, x)
 
@@ -90,8 +91,8 @@ def interpolate(
     size: Any = None,
     scale_factor: Any = None,
     mode: str = "nearest",
-    *unused: Any,
-    **others: Any,
+    *unused: object,
+    **others: object,
 ) -> Any:
     """Another size, by the nearest element."""
     if mode not in ("nearest", "nearest-exact"):
@@ -102,13 +103,13 @@ def interpolate(
 
 
 @steps.lowering(nn.Upsample, nn.UpsamplingNearest2d, nn.UpsamplingBilinear2d)
-def upsample(plan: Planner, module: Any, x: Wire) -> Any:
+def upsample(plan: Planner, module: AnyModule, x: Wire) -> Any:
     """Another size."""
     return interpolate(plan, x, mode=module.mode)
 
 
 @steps.lowering("cat", "concat", "cat_relu")
-def cat(plan: Planner, tensors: Any, dim: int = 0, *unused: Any, **others: Any) -> Value:
+def cat(plan: Planner, tensors: Any, dim: int = 0, *unused: object, **others: int) -> Value:
     """Tensors side by side on the grid of the result."""
     axis = int(others.get("axis", dim) or 0) % len(plan.out.shape)
     wires = list(tensors)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._typing import AnyModule
 from ...nn import modules as nn
 from ...nn import quantized as nnq
 from ...numerics.elementwise import Grid
@@ -24,7 +25,7 @@ __all__: list[str] = []
 
 
 @steps.lowering("quantize_per_tensor")
-def quantize(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Value:
+def quantize(plan: Planner, x: Wire, *unused: object, **others: object) -> Value:
     """Give an input its grid; put what has one on another."""
     grid, found = grid_of(plan.out.value), plan.values[x.name]
     if found.reals is not None:
@@ -71,20 +72,20 @@ def _table_between(plan: Planner, grid: Grid, out: Grid, value: Any) -> Any:
 
 
 @steps.lowering(nnq.Quantize)
-def quantize_module(plan: Planner, module: Any, x: Wire) -> Value:
+def quantize_module(plan: Planner, module: AnyModule, x: Wire) -> Value:
     """Quantize."""
     return quantize(plan, x)
 
 
 @steps.lowering("dequantize", "detach", "clone", "contiguous", "cpu", "float", "_assert")
-def same(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Value:
+def same(plan: Planner, x: Wire, *unused: object, **others: object) -> Value:
     """The same integers; real numbers are what they stand for."""
     found = plan.value(x)
     return plan.same(found)
 
 
 @steps.lowering("to")
-def to(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Value:
+def to(plan: Planner, x: Wire, *unused: object, **others: object) -> Value:
     """The same integers, if the number format is the same."""
     if plan.out.value.dtype is not x.value.dtype:
         raise Unsupported(f"it changes {x.value.dtype} to {plan.out.value.dtype}")
@@ -92,14 +93,14 @@ def to(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Value:
 
 
 @steps.lowering("dropout")
-def dropout(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Value:
+def dropout(plan: Planner, x: Wire, *unused: object, **others: object) -> Value:
     """The same integers."""
     return same(plan, x)
 
 
 @steps.lowering(nnq.DeQuantize, nn.Identity)
 @steps.lowering(nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout)
-def same_module(plan: Planner, module: Any, x: Wire) -> Value:
+def same_module(plan: Planner, module: AnyModule, x: Wire) -> Value:
     """The same integers."""
     if module.training and isinstance(module, nn.Dropout | nn.Dropout1d | nn.Dropout2d):
         raise Unsupported("it is in training mode: call model.eval() first")
@@ -110,7 +111,7 @@ def same_module(plan: Planner, module: Any, x: Wire) -> Value:
 
 
 @steps.lowering("relu", nn.ReLU)
-def relu(plan: Planner, *args: Any, **unused: Any) -> Value:
+def relu(plan: Planner, *args: Any, **unused: object) -> Value:
     """The zero point where an integer is below it."""
     wire = next(each for each in args if isinstance(each, Wire))
     if not wire.is_quantized:
@@ -151,7 +152,7 @@ _CLASSES = {
 
 
 def _table(label: str) -> Callable[..., Value]:
-    def lower(plan: Planner, *args: Any, **unused: Any) -> Value:
+    def lower(plan: Planner, *args: Any, **unused: object) -> Value:
         wires = [each for each in args if isinstance(each, Wire)]
         if len(wires) != 1:
             raise Unsupported("it is a function of one tensor here, and has several")
@@ -173,7 +174,7 @@ for _name, _label in _LABELS.items():
 
 @steps.lowering("silu", "mish", "softplus", "softsign", "selu", "logsigmoid", "exp", "abs", "neg")
 @steps.lowering(nn.SiLU, nn.Mish, nn.Softplus, nn.Softsign, nn.SELU, nn.LogSigmoid, nn.CELU)
-def real_function(plan: Planner, *args: Any, **unused: Any) -> Value:
+def real_function(plan: Planner, *args: Any, **unused: object) -> Value:
     """A function of real numbers between two grids."""
     wires = [each for each in args if isinstance(each, Wire)]
     if wires[0].is_quantized:
@@ -185,7 +186,7 @@ def real_function(plan: Planner, *args: Any, **unused: Any) -> Value:
 
 
 def _of_two(kind: str, label: str, relu: bool = False) -> Callable[..., Value]:
-    def lower(plan: Planner, a: Any, b: Any, *unused: Any, **others: Any) -> Value:
+    def lower(plan: Planner, a: Any, b: Any, *unused: object, **others: object) -> Value:
         if not (isinstance(a, Wire) and isinstance(b, Wire)):
             scalar = "eq-add-scalar" if kind == "add" else "eq-mul-scalar"
             return _table(scalar)(plan, a, b)
@@ -203,7 +204,7 @@ for _kind, _label in {"add": "eq-quantized-add", "mul": "eq-quantized-mul"}.item
 
 
 @steps.lowering("softmax")
-def softmax(plan: Planner, x: Wire, dim: Any = None, *unused: Any, **others: Any) -> Value:
+def softmax(plan: Planner, x: Wire, dim: Any = None, *unused: object, **others: object) -> Value:
     """Exponentials that sum to one along an axis."""
     if dim is None:
         raise Unsupported("softmax without dim: say along which axis")
@@ -214,6 +215,6 @@ def softmax(plan: Planner, x: Wire, dim: Any = None, *unused: Any, **others: Any
 
 
 @steps.lowering(nn.Softmax)
-def softmax_module(plan: Planner, module: Any, x: Wire) -> Value:
+def softmax_module(plan: Planner, module: AnyModule, x: Wire) -> Value:
     """Softmax along the axis of the module."""
     return softmax(plan, x, module.dim)

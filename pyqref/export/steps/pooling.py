@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..._typing import AnyModule
 from ...nn import modules as nn
 from ..plan import Value
 from ..planner import Planner, steps
@@ -76,7 +77,7 @@ def _avg_pool(count: int) -> Any:
 
 
 def _adaptive(count: int) -> Any:
-    def lower(plan: Planner, x: Wire, *unused: Any, **others: Any) -> Value:
+    def lower(plan: Planner, x: Wire, *unused: object, **others: object) -> Value:
         found = plan.integers(x)
         if len(found.shape) != count + 2:
             raise Unsupported("its input has no batch: give a batch of one image")
@@ -109,7 +110,7 @@ def _enter() -> None:
 def _module(function: Any, names: tuple[str, ...]) -> Any:
     """The lowering of a module whose attributes are the arguments of a function."""
 
-    def lower(plan: Planner, module: Any, x: Wire) -> Any:
+    def lower(plan: Planner, module: AnyModule, x: Wire) -> Any:
         return function(plan, x, *(getattr(module, name, None) for name in names))
 
     return lower
@@ -120,7 +121,12 @@ _enter()
 
 @steps.lowering("mean")
 def mean(
-    plan: Planner, x: Wire, dim: Any = None, keepdim: bool = False, *unused: Any, **others: Any
+    plan: Planner,
+    x: Wire,
+    dim: Any = None,
+    keepdim: bool = False,
+    *unused: object,
+    **others: object,
 ) -> Value:
     """The mean over the last axes."""
     found = plan.integers(x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..._typing import AnyModule
 from ...nn import modules as nn
 from ...nn import quantized as nnq
 from ...nn.intrinsic import quantized as nniq
@@ -45,7 +46,7 @@ def _weighted(plan: Planner, packed: Any, x: Value, relu: bool, before: Any = No
 
 @steps.lowering(nnq.Linear, nnq.Conv1d, nnq.Conv2d, nnq.Conv3d)
 @steps.lowering(nnq.ConvTranspose1d, nnq.ConvTranspose2d, nnq.ConvTranspose3d)
-def layer(plan: Planner, module: Any, x: Wire) -> Value:
+def layer(plan: Planner, module: AnyModule, x: Wire) -> Value:
     """A quantized layer, with a ReLU if it is one of two layers."""
     before = None
     if getattr(module, "padding_mode", "zeros") != "zeros":
@@ -59,7 +60,7 @@ def layer(plan: Planner, module: Any, x: Wire) -> Value:
 
 @steps.lowering(nniq.LinearLeakyReLU, nniq.LinearTanh)
 @steps.lowering(nniq.ConvAdd2d, nniq.ConvAddReLU2d)
-def fused(plan: Planner, module: Any, x: Wire, *extra: Any) -> Value:
+def fused(plan: Planner, module: AnyModule, x: Wire, *extra: Any) -> Value:
     """Refuse layers that round once for two operations."""
     raise Unsupported("it rounds once for two operations: quantize the two layers one by one")
 
@@ -67,14 +68,14 @@ def fused(plan: Planner, module: Any, x: Wire, *extra: Any) -> Value:
 @steps.lowering(nnqd.Linear, nniqd.LinearReLU, nnqd.LSTM, nnqd.GRU)
 @steps.lowering(nnqd.Conv1d, nnqd.Conv2d, nnqd.Conv3d)
 @steps.lowering("quantized.linear_dynamic", "quantized.linear_relu_dynamic")
-def dynamic(plan: Planner, *args: Any, **others: Any) -> Value:
+def dynamic(plan: Planner, *args: Any, **others: object) -> Value:
     """Refuse layers that choose the grid of their input while they run."""
     raise Unsupported("its input gets its grid while it runs: quantize it statically")
 
 
 @steps.lowering(nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 @steps.lowering(nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
-def real(plan: Planner, module: Any, *args: Any, **others: Any) -> Value:
+def real(plan: Planner, module: nn.Module, *args: object, **others: object) -> Value:
     """Refuse layers of real numbers."""
     if type(module).__module__.startswith(nnqr.__name__):
         raise Unsupported("a reference layer computes with real numbers: use convert_fx")
@@ -82,7 +83,7 @@ def real(plan: Planner, module: Any, *args: Any, **others: Any) -> Value:
 
 
 def _function(relu: bool) -> Callable[..., Any]:
-    def lower(plan: Planner, x: Wire, packed: Any, *unused: Any, **others: Any) -> Value:
+    def lower(plan: Planner, x: Wire, packed: Any, *unused: object, **others: object) -> Value:
         if isinstance(packed, TensorBase):
             raise Unsupported("its weight is not packed")
         return _weighted(plan, packed, plan.integers(x), relu)
