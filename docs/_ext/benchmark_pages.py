@@ -4,9 +4,9 @@
 that another library won), ``bars`` or ``roofline`` (the charts of ``benchmarks/charts.py``), all of
 ``measured.json``, which one thread has run, or with ``:threads: 2`` of ``measured_2_threads.json``.
 ``every`` is a table of each race in both, ``models`` one of the networks in
-``measured_models.json``, ``scaling`` one of ``measured_scaling.json``, which has measurements with
-several numbers of threads. All is made when the page is read, so that no page
-can say anything else than the files.
+``measured_models.json``, ``models_server`` in ``measured_models_server.json``, ``scaling`` one of
+``measured_scaling.json``, which has measurements with several numbers of threads. All is made when
+the page is read, so that no page can say anything else than the files.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import math
 import runpy
 from pathlib import Path
 from typing import Any
@@ -118,18 +119,32 @@ def scaling(runs: list[dict[str, Any]]) -> list[str]:
     return table(head, rows, "scaling")
 
 
+#: Of a network: integers and real numbers over torch, integers over real numbers.
+_RATIOS = ("int8", "float", "own")
+
+
 def models(measured: dict[str, Any]) -> list[str]:
     """A line for each network: integers and real numbers over torch, integers over real ones."""
-    rows: dict[str, list[str]] = {}
+    found: dict[str, dict[str, dict[str, float]]] = {}
     for race in measured["races"]:
-        name = race["shape"].partition(", batch ")[0]
-        if race["kind"] == "int8 model":
-            rows[name] = [name, f"{race['pyqref'] * 1e3:,.1f}", f"{race['ratio']:.2f}"]
-            own = f"{race['own float']:.2f}"
-        elif race["kind"] == "float model":
-            rows[name] += [f"{race['ratio']:.2f}", own]
-    head = ["Network", "int8, ms", "int8 over torch", "float over torch", "int8 over own float"]
-    return table(head, list(rows.values()), "races")
+        name, _, batch = race["shape"].partition(", batch ")
+        if race["kind"] in ("int8 model", "float model"):
+            row = found.setdefault(batch, {}).setdefault(name, {})
+            row[race["kind"].split()[0]] = race["ratio"]
+            if "own float" in race:
+                row |= {"ms": race["pyqref"] * 1e3, "own": race["own float"]}
+    head, rows = ["Network"], {name: [name] for name in next(iter(found.values()))}
+    last = ["geometric mean"]
+    for batch, networks in found.items():
+        of = f", batch {batch}" if len(found) > 1 else ""
+        head += [f"int8, ms{of}", "int8 over torch", "float over torch", "int8 over own float"]
+        last.append("")
+        for name, row in networks.items():
+            rows[name] += [f"{row['ms']:,.1f}", *(f"{row[key]:.2f}" for key in _RATIOS)]
+        for key in _RATIOS:
+            logarithms = [math.log(row[key]) for row in networks.values()]
+            last.append(f"{math.exp(sum(logarithms) / len(logarithms)):.2f}")
+    return table(head, [*rows.values(), last], "races")
 
 
 def share_of_roof(race: dict[str, Any], peaks: dict[str, float]) -> str:
@@ -194,12 +209,12 @@ class Benchmark(SphinxDirective):
             lines = every(self._measured(1), self._measured(2))
         elif what == "scaling":
             lines = scaling(self._read("measured_scaling.json"))
-        elif what == "models":
-            lines = models(self._read("measured_models.json"))
+        elif what in ("models", "models_server"):
+            lines = models(self._read(f"measured_{what}.json"))
         elif what in TOLD:
             lines = TOLD[what](self._measured(threads))
         else:
-            known = (*TOLD, "bars", "roofline", "every", "models", "scaling")
+            known = (*TOLD, "bars", "roofline", "every", "models", "models_server", "scaling")
             raise self.error(f"must be one of {', '.join(known)}, got {what!r}")
         container = nodes.container()
         self.state.nested_parse(StringList(lines, "benchmark"), 0, container)
