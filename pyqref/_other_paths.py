@@ -127,7 +127,7 @@ class _Made:
     """Makes a module that is only in the list."""
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """As usual."""
+        """Do what the usual loader does."""
 
     def exec_module(self, module: ModuleType) -> None:
         path = module.__name__
@@ -165,7 +165,7 @@ class _Same:
         self.path = path
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """As usual."""
+        """Do what the usual loader does."""
 
     def exec_module(self, module: ModuleType) -> None:
         alias = module.__name__

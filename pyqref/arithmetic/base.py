@@ -252,7 +252,7 @@ class Arithmetic(Operations, ABC):
         outside: np.ndarray | None,
         note: Note,
     ) -> IntArray:
-        """As :meth:`accumulate`, of one output, with its steps."""
+        """Like :meth:`accumulate`, for one output, with its steps."""
         total = self.accumulate(x, x_zero_point, weight, weight_zero_point, layer, outside)
         formula = "sum of (x - {z_x}) * (w - {z_w}) over {count} products"
         numbers = {"z_x": x_zero_point, "z_w": weight_zero_point, "count": x.size}
@@ -262,7 +262,7 @@ class Arithmetic(Operations, ABC):
     def _requantize(
         self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note
     ) -> IntArray:
-        """As :meth:`requantize`; each quantity passes through ``note``."""
+        """Like :meth:`requantize`; each quantity passes through ``note``."""
 
     def __repr__(self) -> str:
         return f"<arithmetic {self.name!r}: {self.summary}>"

@@ -139,7 +139,7 @@ class EngineOperations(Operations):
     def fused(
         self, packed: Packed, x: IntArray, x_grid: Grid, out: Grid, function: Function
     ) -> IntArray | None:
-        """As the engine, unless sums saturate (``eq-requantize-function``)."""
+        """What the engine computes, unless sums saturate (``eq-requantize-function``)."""
         if self.exact_sums:
             return None
         real = real_of(self, packed, x_grid, self.before_function)(x)

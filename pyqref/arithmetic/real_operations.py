@@ -104,7 +104,7 @@ class RealOperations(Operations):
         out: Grid,
         note: Note = silent,
     ) -> IntArray | None:
-        """As a linear layer without a bias."""
+        """The product of a linear layer without a bias."""
         return product(self, a, a_grid, b, b_grid, out, note)
 
     def average(

@@ -21,7 +21,7 @@ __all__ = ["TensorRT"]
 
 
 class TensorRT(RealOperations, Arithmetic):
-    r"""As TensorRT documents it: real result, real bias, division by the scale, ties to even.
+    r"""The order that TensorRT documents: result, bias, division by the scale, ties to even.
 
     Equation ``eq-requantize-tensorrt``:
 

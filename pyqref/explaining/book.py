@@ -170,7 +170,7 @@ class Ledger:
         return [first, unit]
 
     def rows(self, most: int = ROWS) -> list[list[str]]:
-        """Of each layer: its name, the share of each cause and of all in percent."""
+        """For each layer: its name, and the share of each cause and of all of them in percent."""
         totals = self.by_layer()
         shown = list(totals)[:most]
         grouped: dict[str, dict[str, float]] = {}

@@ -133,7 +133,7 @@ class Hybrid:
         stage: str,
         channels: Callable[..., Any],
     ) -> Any:
-        """As :meth:`run`, where some channels are one step further than the others.
+        """Like :meth:`run`, where some channels are one step further than the others.
 
         ``channels`` is given the results after the steps ``before`` and ``stage``.
         """

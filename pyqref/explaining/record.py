@@ -45,12 +45,12 @@ class Value:
 
     @property
     def scale(self) -> float:
-        """Of a tensor quantized per tensor."""
+        """The scale of a tensor quantized per tensor."""
         return float(self.quantizer.scale)
 
     @property
     def zero_point(self) -> int:
-        """Of a tensor quantized per tensor."""
+        """The zero point of a tensor quantized per tensor."""
         return int(self.quantizer.zero_point)
 
     def number(self, index: tuple[int, ...]) -> int | np.floating[Any]:

@@ -60,7 +60,7 @@ class OneOutput:
 
     @property
     def scale(self) -> Any:
-        """Of the weight: an array of one where it is per channel."""
+        """The scale of the weight; an array with one element where it is per channel."""
         own = self.layer.weight_scale
         return np.array([own]) if self.layer.per_channel else own
 

@@ -56,7 +56,7 @@ class ScriptModule(Module):
     """
 
     def save(self, f: FileLike, _extra_files: dict[str, Any] | None = None) -> None:
-        """As :func:`pyqref.jit.save` of this module."""
+        """Save this module: see :func:`pyqref.jit.save`."""
         _writers[-1](self, f, _extra_files)
 
     def _save_for_lite_interpreter(self, *args: Any, **kwargs: Any) -> None:

@@ -37,7 +37,7 @@ class FakeQuantizePerTensor(StraightThrough):
     """To the grid of integers and back (``eq-fake-quantize``)."""
 
     def forward(self, x: Array, *, parameters: tuple[float, int, int, int, Convention]) -> Array:
-        """As :func:`pyqref.numerics.fake_quantize.fake_quantize_per_tensor` names them."""
+        """See :func:`pyqref.numerics.fake_quantize.fake_quantize_per_tensor` for the arguments."""
         y, mask = fake_quantize_per_tensor(x, *parameters, self.needs[0])
         self.save(mask)
         return y
@@ -52,7 +52,7 @@ class FakeQuantizePerChannel(StraightThrough):
     def forward(
         self, x: Array, *, parameters: tuple[Array, Array, int, int, int, Convention]
     ) -> Array:
-        """As :func:`pyqref.numerics.fake_quantize.fake_quantize_per_channel` names them."""
+        """See :func:`pyqref.numerics.fake_quantize.fake_quantize_per_channel` for the arguments."""
         y, mask = fake_quantize_per_channel(x, *parameters, self.needs[0])
         self.save(mask)
         return y

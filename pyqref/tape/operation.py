@@ -37,7 +37,7 @@ _PLAIN = (type(None), bool, int, float, np.generic)
 """What may be saved without tying the graph to an array."""
 
 _numbers = itertools.count(0, -1)
-"""Of nodes, the newest being the smallest: that is the order in which a heap gives them."""
+"""Numbers of nodes: the newest has the smallest, so a heap gives it first."""
 
 
 class Edge(NamedTuple):

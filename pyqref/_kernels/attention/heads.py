@@ -49,7 +49,7 @@ def attend(
     is_causal: bool,
     scale: float,
 ) -> FloatArray:
-    """As :func:`pyqref.numerics.attention.attention`, of what is covered.
+    """Fast form of :func:`pyqref.numerics.attention.attention`, for what is covered.
 
     Examples
     --------

@@ -40,7 +40,7 @@ def recurrent_floats(
     reverse: bool,
     keeps: bool,
 ) -> FloatLayer | None:
-    """As :func:`pyqref.numerics.recurrent.float_layer`; None of few steps, or of other types."""
+    """Fast form of :func:`pyqref.numerics.recurrent.float_layer`; None if not covered."""
     given = [each for each in (from_input, weight, bias, *states) if each is not None]
     if len(batch_sizes) < _LEAST_STEPS or any(each.dtype != _FLOAT32 for each in given):
         return None

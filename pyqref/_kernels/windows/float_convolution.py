@@ -27,7 +27,7 @@ _NO_AXIS = (1, 1, 1, 1, 0, 0, 1, 1)
 def convolution(
     x: FloatArray, weight: FloatArray, bias: FloatArray | None, windows: Windows, groups: int
 ) -> FloatArray:
-    """As :func:`pyqref.numerics.float_convolution.convolution`."""
+    """Fast form of :func:`pyqref.numerics.float_convolution.convolution`."""
     kernel = registry.twin("windows")
     size = windows.output_size(x.shape[2:])
     given = (x, weight) if bias is None else (x, weight, bias)
@@ -64,7 +64,7 @@ def convolution_gradient(
     groups: int,
     size: tuple[int, ...],
 ) -> FloatArray:
-    """As :func:`pyqref.numerics.float_convolution.convolution_gradient`."""
+    """Fast form of :func:`pyqref.numerics.float_convolution.convolution_gradient`."""
     kernel = registry.twin("windows")
     given = (grad, weight) if bias is None else (grad, weight, bias)
     if kernel is None or not _is_covered(*given):
@@ -165,7 +165,7 @@ def _transposed(kernel: ModuleType, weight: FloatArray, order: Any, groups: int)
 def convolution_weight_gradient(
     grad: FloatArray, x: FloatArray, windows: Windows, groups: int
 ) -> FloatArray:
-    """As :func:`pyqref.numerics.float_convolution.convolution_weight_gradient`."""
+    """Fast form of :func:`pyqref.numerics.float_convolution.convolution_weight_gradient`."""
     kernel = registry.twin("windows")
     if kernel is None or not _is_covered(grad, x):
         return reference.convolution_weight_gradient(grad, x, windows, groups)

@@ -52,7 +52,7 @@ def _elsewhere(draft: Draft, x: Value, name: str, *parameters: Any) -> Elsewhere
 
 
 def _pointwise(draft: Draft, x: Value, name: str, parameters: Any, table: bool = False) -> None:
-    """As vector code runs it; with ``table``, on qnnpack, as tables are filled."""
+    """Compute it as vector code does; with ``table``, on qnnpack, as tables are filled."""
     out = draft.output
     q = draft.element("x", x, draft.index)
     bytes_ = np.dtype(out.quantizer.grid.storage)

@@ -109,7 +109,7 @@ def accumulate_integers(
     places: Places,
     label: str,
 ) -> Operand:
-    """As :func:`accumulate`, of integers that were chosen before."""
+    """Like :func:`accumulate`, for integers that were chosen before."""
     weight = np.ascontiguousarray(packed._integers()).reshape(-1)[places.weights]
     total = draft.steps.add(
         "accumulator",

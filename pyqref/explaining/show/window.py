@@ -18,7 +18,7 @@ _WRITTEN = 5
 
 
 def window_picture(picture: Picture) -> Markup:
-    """Of a convolution its window, summed over channels; of a linear layer its products in rows."""
+    """A convolution's window, summed over channels, or a linear layer's products in rows."""
     products, outside, words = _cells(picture)
     rows, columns = products.shape
     written = max(rows, columns) <= _WRITTEN

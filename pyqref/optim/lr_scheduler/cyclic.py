@@ -142,7 +142,7 @@ class CyclicLR(LRScheduler):
         ]
 
     def state_dict(self) -> dict[str, Any]:
-        """As in the base class; of a function for the scale its attributes, if it is an object."""
+        """Like that of the base class, with the attributes of ``scale_fn`` if it is an object."""
         state = super().state_dict()
         custom = state.pop("_custom")
         has_attributes = custom is not None and not isinstance(custom, FunctionType)

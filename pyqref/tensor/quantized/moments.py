@@ -65,7 +65,7 @@ def _mean(tensor: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
 def _mean_elsewhere(
     array: Array, axes: tuple[int, ...], keepdim: bool, quantizer: PerTensorQuantizer
 ) -> Array | None:
-    """Of the last axes, in the arithmetic in use; None if the engine is to compute it."""
+    """The mean over the last axes in the arithmetic in use; None: the engine computes it."""
     if settings.arithmetic is None:
         return None
     kept = array.shape[: array.ndim - len(axes)]
