@@ -31,7 +31,7 @@ class Case:
     expected : ndarray
         The result, by the equations of :mod:`pyqref.numerics`.
     hits : tuple of str
-        Conditions that the case is there for, keys of :data:`pyqref.testing.CONDITIONS`.
+        Conditions that the case is there for, keys of ``pyqref.testing.CONDITIONS``.
     arithmetic : str
         Labels of the equations, in the order in which they are applied.
 
