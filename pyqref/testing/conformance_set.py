@@ -107,7 +107,7 @@ def conformance(
     dtype
         Of the activations: ``"uint8"``, or ``"int8"`` for the same real numbers in [-128, 127].
     without
-        Conditions, keys of :data:`CONDITIONS`, whose cases are left out: what the implementation
+        Conditions, keys of ``CONDITIONS``, whose cases are left out: what the implementation
         does not support, such as ``"weight zero point"`` or ``"per channel"``.
 
     Returns
