@@ -144,7 +144,7 @@ def models(measured: dict[str, Any]) -> list[str]:
         for key in _RATIOS:
             logarithms = [math.log(row[key]) for row in networks.values()]
             last.append(f"{math.exp(sum(logarithms) / len(logarithms)):.2f}")
-    return table(head, [*rows.values(), last], "races")
+    return table(head, [*rows.values(), last], "ratios")
 
 
 def share_of_roof(race: dict[str, Any], peaks: dict[str, float]) -> str:
