@@ -19,6 +19,7 @@ PACKAGES = [
     "pyqref.quantization",
     "pyqref.quantization.quantize_fx",
     "pyqref.quantization._learnable_fake_quantize",
+    "pyqref.quantization.repair",
     "pyqref.quantization.backend_config",
     "pyqref.quantization.fx",
     "pyqref.quantization.fx.custom_config",

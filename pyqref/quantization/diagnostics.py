@@ -27,6 +27,7 @@ __all__ = [
     "NoMatchWarning",
     "NotPreparedWarning",
     "NotQuantizedWarning",
+    "NotRepairedWarning",
     "QConfigMismatchWarning",
     "QuantizationError",
     "QuantizationWarning",
@@ -88,6 +89,23 @@ class NotQuantizedWarning(QuantizationWarning):
     ...     prepared = quantization.prepare(nn.Sequential(nn.Linear(4, 2)).eval())  # no qconfig
     >>> [each.category.__name__ for each in caught]
     ['NotQuantizedWarning']
+    """
+
+
+class NotRepairedWarning(QuantizationWarning):
+    """A function of :mod:`pyqref.quantization.repair` leaves a layer as it was.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pyqref import nn, quantization
+    >>> layers = nn.Linear(4, 3), nn.ReLU6(), nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 2)
+    >>> model = nn.Sequential(*layers)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     equal = quantization.repair.cross_layer_equalization(model)
+    >>> [each.category.__name__ for each in caught]
+    ['NotRepairedWarning']
     """
 
 
