@@ -1,4 +1,4 @@
-"""What the processor could do, measured in the same run: products and bytes in a second."""
+"""Measure the processor's peaks in the same run: products and bytes in a second."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ PROCESSORS = _processors()
 
 
 def awake() -> bool:
-    """Whether another thread of this process than the first one runs, or would if it could."""
+    """Return True if a thread of this process other than the first runs, or is ready to."""
     for task in TASKS.iterdir() if TASKS.exists() else ():
         try:
             state = (task / "stat").read_text().rpartition(")")[2].split()[0]

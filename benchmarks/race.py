@@ -1,4 +1,4 @@
-"""The same work by several libraries, timed in turns in one process."""
+"""Time the same work in several libraries, by turns in one process."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Race(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What was measured of a race, in one round or several.
+    """Measurements of a race, in one round or several.
 
-    ``times`` has the seconds of ours, as "", and of the peers; ``difference`` is the largest
-    between results, in steps of the output; ``peaks`` is what the processor could do in these
-    turns, operations a second, empty where nobody asked.
+    ``times`` has the seconds of pyqref, as "", and of the peers. ``difference`` is the largest
+    difference between results, in steps of the output. ``peaks`` are operations a second that the
+    processor reached during these turns; it is empty where nobody asked.
     """
 
     kind: str
@@ -82,7 +82,7 @@ class Result(NamedTuple):
 
 
 def numbers(result: Any) -> np.ndarray:
-    """What a library returned, as an array; integers where it is quantized."""
+    """Return a library's result as an array; integers where it is quantized."""
     if isinstance(result, tuple | list):
         result = result[0]
     if getattr(result, "is_quantized", False):

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         def __delattr__(self, name: str, /) -> None: ...
 
     class QConfigLike(Protocol):
-        """What makes the observers of a layer: a ``QConfig``, of a floor above."""
+        """Protocol of what makes the observers of a layer: a ``QConfig``, of a floor above."""
 
         @property
         def activation(self) -> Callable[..., Any]: ...

@@ -54,7 +54,7 @@ def twice(names: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("package", STUBS)
 def test_the_stub_is_the_package(package):
-    """What a type checker takes from a stub is there, once; ``__all__`` lists only such names."""
+    """Every name of a stub exists, once; ``__all__`` lists only such names."""
     text = STUBS[package].read_text(encoding="utf-8")
     importlib.import_module(package)
     module = sys.modules[package]

@@ -115,7 +115,7 @@ for name, q in quantized.items():
 
 
 def twin(spread):
-    """The same function, with channels from 1 to ``2 ** spread`` times as large."""
+    """Return an equal function whose channels are 1 to ``2 ** spread`` times as large."""
     powers = np.round(np.linspace(0, spread, len(weight)))
     factors = torch.from_numpy(2.0 ** powers.astype(np.float32))
     stretched = fused(trained)
@@ -133,7 +133,7 @@ def channel_ratios(weight, quantized):
 
 
 def predicted_ratios(weight, quantized):
-    """The same if rounding errors are spread evenly over half a step to either side."""
+    """Predict the ratios for rounding errors spread evenly over half a step to either side."""
     return -20 * np.log10(measure.channel_bound(weight, quantized) / np.sqrt(3) / 100)
 
 

@@ -40,7 +40,7 @@ def pair_sums(inputs, weights):
 
 
 def saturating_sums(inputs, weights):
-    """The same as ``vpmaddubsw`` gives them."""
+    """Return the sums as ``vpmaddubsw`` gives them."""
     return np.clip(pair_sums(inputs, weights), -(2**15), 2**15 - 1)
 
 

@@ -34,7 +34,7 @@ def words(rng: np.random.Generator, batch: int, shape: Any) -> tuple[np.ndarray,
 
 
 def two_sentences(rng: np.random.Generator, batch: int, shape: Any) -> tuple[np.ndarray, ...]:
-    """What is read and what is written."""
+    """Return the sentence that is read and the one that is written."""
     return words(rng, batch, shape) + words(rng, batch, shape)
 
 

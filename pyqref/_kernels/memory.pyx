@@ -208,7 +208,7 @@ cdef inline int slot_of(cnp.npy_intp size, cnp.dtype dtype) noexcept:
 cdef bint is_as_made(
     PyArrayObject_fields* x, int ndim, const cnp.npy_intp* sizes, cnp.dtype dtype
 ) noexcept:
-    """Whether an array is as one of this shape and type is made: users may have changed it."""
+    """Return True if an array is still as it was made: users may have changed its shape or type."""
     cdef cnp.npy_intp stride = dtype.itemsize
     cdef int axis = ndim
     if (

@@ -23,7 +23,7 @@ __all__ = ["Recording", "explain", "recording"]
 
 
 class Recording:
-    """What operations ran, for questions about their numbers.
+    """Record of the operations that ran, which answers questions about their numbers.
 
     Made by :func:`recording`.
 
@@ -120,7 +120,7 @@ class Recording:
         raise LookupError(f"explain: no layer {layer!r} ran; near it are {names}")
 
     def value_of(self, tensor: object) -> Value | None:
-        """What was recorded of a tensor; None if it was not."""
+        """Return the record of a tensor, or None if it was not recorded."""
         return self._recorder.value_of(tensor)
 
 

@@ -83,7 +83,7 @@ class Hybrid:
         return result
 
     def run(self, inputs: tuple[Any, ...], at: int, stage: str) -> Any:
-        """What the model gives where operation ``at`` is taken up to a step.
+        """Run the model with operation ``at`` taken up to a step.
 
         Raises
         ------
@@ -145,7 +145,7 @@ class Hybrid:
         return self._with(inputs, at, trial, integers_behind=False)
 
     def with_trial(self, inputs: tuple[Any, ...], at: int, trial: Trial) -> Any:
-        """What the quantized model gives where operation ``at`` does something else."""
+        """Run the quantized model with something else in the place of operation ``at``."""
         return self._with(inputs, at, trial, integers_behind=True)
 
     def _with(self, inputs: Any, at: int, trial: Trial, *, integers_behind: bool) -> Any:

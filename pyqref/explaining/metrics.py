@@ -1,4 +1,4 @@
-"""What is measured of the outputs of a model, as exact fractions over all batches."""
+"""Metrics of the outputs of a model, as exact fractions over all batches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Batch", "Batches", "Metric", "Part", "metric_of"]
 
 
 class Batch(NamedTuple):
-    """What a model is called with once, and what it should give."""
+    """Arguments of one call of a model, and the result that it should have."""
 
     inputs: tuple[Any, ...]
     target: Any

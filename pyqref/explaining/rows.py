@@ -39,7 +39,7 @@ def weight_in_order(packed: Any, index: tuple[int, ...]) -> np.ndarray:
 
 @dataclass
 class OneOutput:
-    """What a packed weight has for one output.
+    """Part of a packed weight that computes one output.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ class Rule:
 
 
 def is_finite(value: NumberOrArray | str) -> bool:
-    """Whether a number, or all numbers of an array, are finite."""
+    """Return True if a number, or every number of an array, is finite."""
     return isinstance(value, int | str) or bool(np.isfinite(value).all())
 
 

@@ -19,7 +19,7 @@ __all__ = ["Moment", "Unrolled", "cell_moment"]
 
 
 class Moment(NamedTuple):
-    """What one step of a recurrent layer has for one sequence.
+    """Operands of one step of a recurrent layer for one sequence.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class Unrolled:
         return step + 1 if reverse else step - 1
 
     def moment(self, number: int, direction: int, step: int, sequence: int) -> Moment:
-        """What one step of a layer, in one direction, has for one sequence."""
+        """Return the operands of one step of a layer, in one direction, for one sequence."""
         record = self.layer(number)
         x, places = self._inputs[number]
         which, earlier = number * self.directions + direction, self.before(step, direction == 1)

@@ -34,7 +34,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 
 _PLAIN = (type(None), bool, int, float, np.generic)
-"""What may be saved without tying the graph to an array."""
+"""Types that may be saved without tying the graph to an array."""
 
 _numbers = itertools.count(0, -1)
 """Numbers of nodes: the newest has the smallest, so a heap gives it first."""

@@ -194,7 +194,7 @@ def _output(node: Operation, recording: bool, index: int, result: Any) -> Any:
 
 
 def is_recorded(tensor: Any) -> bool:
-    """Whether :func:`apply` puts operations on this tensor into the graph.
+    """Return True if :func:`apply` puts operations on this tensor into the graph.
 
     Where it does not, a function of small arrays calls the kernel itself: the way through
     :func:`apply` takes as long.

@@ -1,4 +1,4 @@
-"""What holds of every arithmetic: its steps, its use in a whole model, and its name."""
+"""Every arithmetic keeps these properties: its steps, its use in a whole model, its name."""
 
 from __future__ import annotations
 

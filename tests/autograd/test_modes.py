@@ -1,4 +1,4 @@
-"""Whether operations are recorded."""
+"""The modes switch recording on and off."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_an_error_restores_too() -> None:
 
 
 def test_set_grad_enabled_works_at_once() -> None:
-    """As a function it stays until set again; as a block until its end."""
+    """As a function it holds until it is called again; as a block, until the end of the block."""
     pyqref.set_grad_enabled(False)
     assert not pyqref.is_grad_enabled()
     pyqref.set_grad_enabled(True)

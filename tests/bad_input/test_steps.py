@@ -40,7 +40,7 @@ def test_tensors_larger_than_memory(make: str) -> None:
 
 
 def test_layers_without_elements() -> None:
-    """As in torch a size may be zero."""
+    """A size may be zero, as in torch."""
     assert (0, 4) == tuple(nn.Embedding(0, 4).weight.shape)
 
 

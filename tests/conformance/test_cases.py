@@ -116,7 +116,7 @@ def test_a_derivation_ends_at_the_expected_number(operation: str) -> None:
 
 
 def test_other_arithmetics_and_signed_activations() -> None:
-    """What is not of torch's engines: the same inputs, other integers."""
+    """Arithmetics other than torch's engines get the same inputs and give other integers."""
     ties = {
         name: conformance("linear", name, dtype=np.int8)[1] for name in ("fbgemm", "tflite", "onnx")
     }

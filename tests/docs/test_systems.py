@@ -82,7 +82,7 @@ def test_layers(row: list[str]) -> None:
 
 @pytest.mark.parametrize("row", rows(2), ids=lambda row: row[0])
 def test_sums_and_means(row: list[str]) -> None:
-    """What 2.5 above the zero point becomes, and of a mean 2.5 below it."""
+    """Each system rounds 2.5 above the zero point, and a mean 2.5 below it, as the table says."""
 
     def image(z: int) -> Any:
         above = [[z + 2, z + 3]] * 2

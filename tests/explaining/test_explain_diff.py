@@ -109,7 +109,7 @@ def test_another_weight() -> None:
 
 
 def engines(monkeypatch) -> tuple[nn.Module, nn.Module]:
-    """The same model on two engines."""
+    """Return one model quantized for two engines."""
     both = []
     for name in ("fbgemm", "qnnpack"):
         monkeypatch.setattr(pyqref.backends.quantized, "engine", name)
@@ -313,7 +313,7 @@ def test_the_report() -> None:
 
 
 def test_both_derivations_stand_side_by_side() -> None:
-    """Of the elements that differ most: the steps end with the integers, and show the cause."""
+    """For the elements that differ most, the steps end with the integers and show the cause."""
     quantized = graph(MODEL)
     broken = SABOTAGE["bias dropped"](quantized, "conv2")
     found = pyqref.explain_diff(quantized, broken, X)

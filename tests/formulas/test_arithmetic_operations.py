@@ -139,7 +139,7 @@ def test_eq_tflite_quantize__ties() -> None:
 
 
 def test_eq_tflite_average__exact() -> None:
-    """Of the int8 integers: half the count is added away from zero, and the quotient cut."""
+    """For int8, half the count is added away from zero, and the quotient is truncated."""
     expected = [rha(Fraction(sum(row) + 6 * (17 - 128), 6)) + 128 for row in TAPS.tolist()]
     assert stored(expected) == TFLite().average(TAPS, np.int64(6), A, False).tolist()
 

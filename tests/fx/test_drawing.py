@@ -100,7 +100,7 @@ def test_paper() -> None:
 
 
 def test_notes() -> None:
-    """What is known of a value stands on its edges, and replaces boxes that only tell it."""
+    """A known value is noted on its edges, and replaces boxes that only tell it."""
     module = _module()
 
     def notes(module: fx.GraphModule) -> dict[fx.Node, Note]:

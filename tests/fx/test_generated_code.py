@@ -1,4 +1,4 @@
-"""What is written of a graph, and how its calls are read: code, arguments, a run from a list."""
+"""Code that a graph writes, and ways to call it: code, arguments, a run from a list."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def test_erase() -> None:
 
 
 def test_dead_code() -> None:
-    """What nobody uses goes, unless it does something beside."""
+    """Nodes without users disappear, unless they do something beside."""
 
     @fx.has_side_effect
     def log(value: Any) -> None:

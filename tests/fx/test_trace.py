@@ -1,4 +1,4 @@
-"""What a trace records."""
+"""A trace records the operations of a function or model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trace refuses, and how the message leads to the line and to the ways out."""
+"""The tracer's refusals lead to the line, and to the ways out."""
 
 from __future__ import annotations
 

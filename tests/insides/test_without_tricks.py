@@ -1,4 +1,4 @@
-"""What each file of ``pyqref._insides`` says of the absence of what it touches."""
+"""Each trick of ``pyqref._insides`` can be absent, with the effect that its file describes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def trained(seed: int = 0) -> list[Any]:
 
 
 def quantized(seed: int = 0) -> list[Any]:
-    """What layers on integers give, from results of a few bytes to one of 4 MiB."""
+    """Return the results of layers on integers, from a few bytes to 4 MiB."""
     pyqref.manual_seed(seed)
     found: list[Any] = []
     for size in (4, 20, 40, 2100):

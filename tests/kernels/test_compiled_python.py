@@ -49,7 +49,9 @@ def test_it_is_this_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", [each for each in PYTHON if "._kernels." not in each])
 def test_it_raises_nothing_itself(name: str) -> None:
-    """Whether an error is pyqref's own is read off the instruction that raised it: see failures.py.
+    """Compiled files do not raise: an error of pyqref is known by the instruction that raised it.
+
+    See failures.py. An error that was raised before may be raised again.
 
     What was raised before may be raised again.
     """

@@ -199,7 +199,7 @@ def test_depthwise_at_full_range_is_exact(kernel: str) -> None:
 
 @pytest.mark.parametrize("groups", [1, 2])
 def test_one_weight_for_all_arguments(kernel: str, groups: int) -> None:
-    """What a call prepared is used again by those that it suits, and by no other."""
+    """A call uses prepared values again if its arguments suit them, and otherwise not."""
     rng = np.random.default_rng(9)
     weight = integers(rng, (6, 4 // groups, 3, 3), np.int8)
     packed = _kernels.pack_conv2d(weight, groups)

@@ -106,7 +106,7 @@ def test_every_engine_and_type(kernel: str, mode: Any, case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_weights_with_zero_points(kernel: str, case: Case) -> None:
-    """What lies between the inputs stands for 0.0, whatever the zero point of the weight is."""
+    """Gaps between the inputs stand for 0.0, whatever the zero point of the weight is."""
     rng = np.random.default_rng(3)
     check(rng, case, weight_zero_points=-3)
     check(rng, case, weight_zero_points=rng.integers(-128, 128, case.outputs))

@@ -1,4 +1,4 @@
-"""What messages of the ledger advise to do works."""
+"""Following the messages of the ledger works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What messages about QConfigs that graph mode cannot use advise to do works."""
+"""Following the messages about QConfigs that graph mode cannot use works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What messages of the tracer and of graphs advise to do works."""
+"""Following the messages of the tracer and of graphs works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What messages about float layers, losses and their helpers advise to do works."""
+"""Following the messages about float layers, losses and their helpers works."""
 
 from __future__ import annotations
 

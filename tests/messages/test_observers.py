@@ -1,4 +1,4 @@
-"""What messages of observers, fake quantizers and qconfigs advise to do works."""
+"""Following the messages of observers, fake quantizers and qconfigs works."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_what_is_no_qconfig() -> None:
         return q.prepare(model)(floats(4, 3))
 
     def run(told: Any) -> Any:
-        """What is written behind the last colon, or after "write"."""
+        """Run the text behind the last colon, or behind "write"."""
         return eval(told.text.rpartition("; ")[2].partition(": ")[2], vars(q))
 
     with says("write get_default_qconfig({})") as told:

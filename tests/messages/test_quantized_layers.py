@@ -1,4 +1,4 @@
-"""What messages of quantized layers, and of those on the way to them, advise to do works."""
+"""Following the messages of quantized layers, and of layers on the way to them, works."""
 
 from __future__ import annotations
 

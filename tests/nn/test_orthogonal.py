@@ -94,7 +94,7 @@ def test_as_torch(name: str, shape: tuple[int, ...], trivialization: bool) -> No
 
 
 def test_refusals() -> None:
-    """Of a weight that is none, is no matrix, or that cannot be assigned."""
+    """Weights that do not exist, are no matrices, or cannot be assigned are refused."""
     layer = pyqref.nn.Linear(3, 5)
     with pytest.raises(ValueError, match="no parameter or buffer with name 'other'"):
         orthogonal(layer, "other")

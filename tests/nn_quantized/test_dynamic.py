@@ -345,7 +345,7 @@ def test_some_rows_of_a_cell_at_a_time(dtype: Any, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("dtype", [pyqref.qint8, pyqref.float16])
 @pytest.mark.parametrize("rows", [2, 150])
 def test_layers_replace_what_is_below(cls: Any, dtype: Any, rows: int) -> None:
-    """Of two directions: the bits of layers whose results have places of their own."""
+    """Layers of two directions have the bits of layers whose results have places of their own."""
     layer = cls(5, 24, num_layers=3, bidirectional=True, dtype=dtype)
     x, sizes = pyqref.randn(20, rows, 5), [rows] * 20
     below = x._array.reshape(-1, 5)

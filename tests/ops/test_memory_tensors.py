@@ -59,7 +59,7 @@ def compared(run: Callable[[Any, Any], Any], order: str) -> Operation:
 
 
 def answer(run: Callable[[], Any]) -> Callable[[], None]:
-    """What gives no tensor."""
+    """Wrap a call so that it returns no tensor."""
 
     def ignore() -> None:
         run()

@@ -1,4 +1,4 @@
-"""What an observer's range of integers promises, converted models keep, or say that they do not."""
+"""Converted models keep the range of integers of their observers, or say that they do not."""
 
 from __future__ import annotations
 

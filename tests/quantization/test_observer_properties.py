@@ -1,4 +1,4 @@
-"""What holds for every observer and every finite data."""
+"""Properties of every observer for every finite data."""
 
 from __future__ import annotations
 

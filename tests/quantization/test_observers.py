@@ -68,7 +68,7 @@ def test_a_negative_axis_counts_from_the_end() -> None:
     "kind", [q.PerChannelMinMaxObserver, q.MovingAveragePerChannelMinMaxObserver]
 )
 def test_one_number_has_no_channels(kind: type[q.PerChannelMinMaxObserver], axis: int) -> None:
-    """As in torch, where it is an IndexError, too."""
+    """It is an IndexError, as in torch."""
     observer = kind(ch_axis=axis)
     with pytest.raises(IndexError, match="none of the input, which has no dimensions"):
         observer(pyqref.tensor(1.0))

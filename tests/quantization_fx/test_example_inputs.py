@@ -67,7 +67,7 @@ def test_what_torch_accepts_is_accepted(given: Any, qat: bool) -> None:
 
 @pytest.mark.parametrize("given", [({"row": ROW},), {"row": ROW}, {"inputs": {"row": ROW}}, None])
 def test_a_dictionary_may_be_one_input(given: Any) -> None:
-    """As well as inputs by name."""
+    """A dictionary may be one input, and inputs by name may be one."""
     prepare(Named(), given)
 
 

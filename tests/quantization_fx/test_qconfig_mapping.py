@@ -48,7 +48,7 @@ class Network(nn.Module):
 
 
 def highest(mapping: QConfigMapping) -> dict[str, int | None]:
-    """What each layer's output observer has as highest integer."""
+    """Return the highest integer of each layer's output observer."""
     prepared = prepare_fx(Network().eval(), mapping, (torch.zeros(1, 1, 2, 2),))
     return {
         node.target: None if prepared.get_submodule(node.target).qconfig is None

@@ -1,4 +1,4 @@
-"""What graph mode warns of: QConfigs and custom configs that leave the model as it is."""
+"""Graph mode warns of QConfigs and custom configs that leave the model as it is."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ def test_entries_of_prepare_that_match_nothing(custom: Any, text: str) -> None:
 
 
 def test_entries_of_convert_and_fuse_that_match_nothing() -> None:
-    """The same for the other two custom configs."""
+    """Entries of the other two custom configs that match nothing cause a warning, too."""
     prepared = prepared_by(get_default_qconfig_mapping())
     prepared(X)
     mapped = ConvertCustomConfig().set_observed_to_quantized_mapping(nn.LSTM, nn.GRU)

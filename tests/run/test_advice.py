@@ -14,7 +14,7 @@ from pyqref.run.torch_module import NOT_TORCH
 
 
 def _is_here(name: str) -> bool:
-    """Whether ``torch.<name>`` is a name of pyqref."""
+    """Return True if ``torch.<name>`` is a name of pyqref."""
     if name in NOT_TORCH:
         return False
     found: object = pyqref
@@ -33,7 +33,7 @@ def _is_here(name: str) -> bool:
 
 @pytest.mark.parametrize("name", [each for each in rows() if not each.endswith(".*")])
 def test_an_entry_is_absent(name):
-    """What is here needs no advice: its entry is taken out of the table."""
+    """A name that pyqref has needs no advice, and has no entry in the table."""
     assert not _is_here(name)
 
 

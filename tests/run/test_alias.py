@@ -52,7 +52,7 @@ def torch(no_torch):
     ],
 )
 def test_a_submodule_is_the_module_of_pyqref(torch, path, same):
-    """The same object by every path, and its own spec is left as it was."""
+    """Every path leads to the same object, and its own spec is left as it was."""
     expected = importlib.import_module(same)
     assert expected is importlib.import_module(path)
     assert same == expected.__name__ == expected.__spec__.name

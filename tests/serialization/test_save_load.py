@@ -1,4 +1,4 @@
-"""What is saved comes back: types, dtypes, quantizers, sharing; and nothing half-written."""
+"""A value comes back with its types, dtypes, quantizers and sharing, and never half-written."""
 
 from __future__ import annotations
 

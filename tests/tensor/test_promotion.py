@@ -61,7 +61,7 @@ def test_division_of_integers_is_true() -> None:
 
 
 def test_integers_wrap_around() -> None:
-    """As in C: uint8 250 + 300 is 38."""
+    """Integers wrap as in C: uint8 250 + 300 is 38."""
     assert [38] == (pyqref.tensor([250], dtype=pyqref.uint8) + 300).tolist()
 
 

@@ -109,7 +109,7 @@ def test_transposed_and_quantized() -> None:
 
 
 def test_what_is_broadcast_or_filled_is_read_first() -> None:
-    """As in torch."""
+    """The value is read before anything is written, as in torch."""
     x = pyqref.arange(4.0).reshape(2, 2)
     x[:] = x[1]
     assert [[2.0, 3.0]] * 2 == x.tolist()

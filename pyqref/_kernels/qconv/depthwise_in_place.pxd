@@ -29,7 +29,7 @@ cdef inline void find_inner(Depthwise* d) noexcept nogil:
 
 
 cdef inline bint suits_in_place(const Depthwise* d) noexcept nogil:
-    """Whether vectors that end with each pixel cost less than copies of the lines."""
+    """Return True if vectors that end with each pixel cost less than copies of the lines."""
     cdef const Image* image = d.image
     cdef Py_ssize_t read = (image.channels + VECTOR_BYTES - 1) // VECTOR_BYTES * VECTOR_BYTES
     cdef Py_ssize_t taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
@@ -71,7 +71,7 @@ cdef inline void point_streams(const Depthwise* d, Work* work, Py_ssize_t output
 
 
 cdef inline bint may_move_on(const Depthwise* d, const Work* work) noexcept nogil:
-    """Whether streams stay where they may be read, if they move along the inner outputs."""
+    """Return True if streams that move along the inner outputs stay where they may be read."""
     cdef Py_ssize_t i
     if not d.blank_is_line:
         for i in range(d.n_under):

@@ -19,7 +19,7 @@ from pyqref._kernels.simd.primitives cimport *
 
 
 cdef inline Py_ssize_t size_of_streams(const Depthwise* d) noexcept nogil:
-    """Of streams and of the lines wanted next."""
+    """Return the bytes of the streams and of the lines that are wanted next."""
     return (d.n_streams + d.n_under + 10) // 8 * 8 * <Py_ssize_t> sizeof(void*)
 
 
@@ -75,7 +75,7 @@ cdef inline void prepare_weights(const Depthwise* d, Work* work) noexcept nogil:
 
 
 cdef inline void prepare_columns(const Depthwise* d, Work* work) noexcept nogil:
-    """What finishes the sums, in the order that ``interleave_quads`` gives them."""
+    """Prepare the constants that finish the sums, in the order of ``interleave_quads``."""
     cdef Py_ssize_t width = work.lines.width
     cdef Py_ssize_t panel, vector, channel, i, at
     cdef Columns[WIDTH_PANELS] columns
@@ -121,7 +121,11 @@ cdef inline void choose_pixels(const Depthwise* d, Work* work) noexcept nogil:
 cdef inline Share share_of(
     const Work* work, Py_ssize_t pixels, Py_ssize_t step, bint is_whole
 ) noexcept nogil:
-    """Of some pixels each vector's own bytes; of a whole line as many bytes before each vector."""
+    """Return the bytes that each vector prefetches.
+
+    Of some pixels these are the vector's own bytes; of a whole line they are equally many bytes for
+    each vector.
+    """
     cdef Share share
     cdef Py_ssize_t parts = LINE * work.n_vectors
     share.count, share.step, share.apart = pixels, step, VECTOR_BYTES
@@ -132,7 +136,7 @@ cdef inline Share share_of(
 
 
 cdef inline void share_prefetching(const Depthwise* d, Work* work) noexcept nogil:
-    """What is prefetched before each vector."""
+    """Say which bytes are prefetched before each vector."""
     cdef const Image* image = d.image
     cdef Py_ssize_t pixels = min(d.segment * image.stride[2], <Py_ssize_t> image.size[2])
     cdef bint is_whole = not d.in_place and work.lines.width == image.channels

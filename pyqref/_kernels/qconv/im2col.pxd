@@ -286,7 +286,7 @@ cdef inline void windows_copied(
 
 
 cdef inline bint is_matrix(const Image* image) noexcept nogil:
-    """Whether the windows are all pixels, one after another."""
+    """Return True if the windows are all pixels, one after another."""
     cdef int axis
     for axis in range(3):
         if image.kernel[axis] != 1 or image.padding[axis] != 0 or image.stride[axis] != 1:

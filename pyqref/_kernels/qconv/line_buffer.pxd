@@ -109,7 +109,7 @@ cdef inline Py_ssize_t outputs_at_once(
 cdef inline bint are_far_apart(
     const Image* image, Py_ssize_t width, Py_ssize_t most, Py_ssize_t most_bytes
 ) noexcept nogil:
-    """Whether what each tap takes is less than all that they reach over, for what fits."""
+    """Return True if the taps read fewer pixels than lie between the first and the last of them."""
     cdef Lines lines
     cdef Py_ssize_t outputs = outputs_at_once(image, width, most, False, most_bytes)
     measure_lines(&lines, image, width, outputs, most, False)

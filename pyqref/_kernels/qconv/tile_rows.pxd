@@ -46,7 +46,7 @@ cdef inline bint reach_over_edges(const Image* image) noexcept nogil:
 
 
 cdef inline bint suits_spans(const Product* p, const Image* image) noexcept nogil:
-    """Whether tile registers read windows as spans, and this is worth more than whole tiles are."""
+    """Return True if tile registers read windows as spans, and this beats whole tiles."""
     cdef Py_ssize_t outputs = outputs_of_span(image)
     cdef Spans spans
     if not suits_tiles(p) or is_matrix(image) or image.flip or p.put_rows != NULL:

@@ -74,7 +74,7 @@ cdef inline void convolve_outputs(
 
 
 cdef inline float* scratch_of(const Convolution* p, int thread) noexcept nogil:
-    """What a thread has, from the beginning of a line of the cache on."""
+    """Return the scratch of a thread, from the beginning of a cache line on."""
     cdef size_t at = <size_t> (p.scratch + thread * p.buffer)
     return <float*> ((at + LINE - 1) // LINE * LINE)
 

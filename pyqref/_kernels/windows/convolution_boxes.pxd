@@ -99,7 +99,7 @@ cdef inline void copy_part_of_lines(
     const Convolution* p, const float* image, const Box* box, Py_ssize_t rz, Py_ssize_t ry,
     Py_ssize_t rx, float* target
 ) noexcept nogil:
-    """Of one channel, the numbers of a remainder along each axis that are in or beside it."""
+    """Copy the part of one channel that a box needs: one remainder along each axis."""
     cdef const Axis* deep = &p.axes[0]
     cdef const Axis* high = &p.axes[1]
     cdef const Axis* wide = &p.axes[2]
@@ -180,13 +180,13 @@ cdef inline Py_ssize_t floats_of_box(Convolution* p, bint of_lines) noexcept nog
 
 
 cdef inline Py_ssize_t price_of_tiles(Py_ssize_t length) noexcept nogil:
-    """What tiles of so many positions take, a half vector each besides the products."""
+    """Return the cost of tiles of so many positions: products, and half a vector for each."""
     cdef Py_ssize_t vectors = (length + SIMD_LANES - 1) // SIMD_LANES
     return 2 * vectors + (vectors + POSITION_VECTORS - 1) // POSITION_VECTORS
 
 
 cdef inline void choose_boxes(Convolution* p) noexcept nogil:
-    """As large as the scratch allows, along the last axis first."""
+    """Choose boxes as large as the scratch allows, along the last axis first."""
     cdef Axis* a
     cdef Py_ssize_t axis, low, high, middle
     cdef Py_ssize_t apart, across, most

@@ -145,7 +145,7 @@ def weighted_parts(draft: Draft) -> tuple[Value, Any, Layer, Places, str]:
 def layer_and_places(
     packed: Any, x: Value, index: tuple[int, ...], scale: float
 ) -> tuple[Layer, Places, str]:
-    """What meets at one output of a packed weight, and the equation."""
+    """Return the layer and the products that meet at one output, with the label of the equation."""
     if not hasattr(packed, "stride"):
         layer = Layer(packed, index[-1], scale)
         return layer, linear_places(x.shape, index), "eq-linear-accumulator"

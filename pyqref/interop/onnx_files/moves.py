@@ -1,4 +1,4 @@
-"""What moves elements: integers stay on their grid, constants are moved at once."""
+"""Operators that move elements: integers stay on their grid, constants are moved at once."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class _Onnx:
 
 
 def _moved(x: Any, steps: int) -> Any:
-    """The same real numbers in integers of the other sign."""
+    """Return the same real numbers, in integers of the other sign."""
     kind = quint8 if steps > 0 else qint8
     integers = (x._array.astype(np.int16) + steps).astype(kind.numpy_dtype)
     return make_per_tensor(integers, x.q_scale(), x.q_zero_point() + steps, kind)

@@ -69,7 +69,10 @@ def functional_convolutions(torch: Any) -> dict[str, Any]:
 
 @parity_case()
 def transposed_convolutions(torch: Any) -> dict[str, Any]:
-    """As layers, with batch norm folded. Under x86, torch's own outputs are wrong."""
+    """Convert transposed convolutions, with batch norm folded.
+
+    Under x86, torch's own outputs are wrong.
+    """
     torch.backends.quantized.engine = "fbgemm"
     nn = torch.nn
 

@@ -41,7 +41,7 @@ def training(torch: Any) -> dict[str, Any]:
 
 @parity_case(bounds={"*output*": FLOAT_SUMS, "*numbers/scales": FLOAT_SUMS})
 def training_with_data(torch: Any) -> dict[str, Any]:
-    """The same after a forward pass, without batch norm: every number."""
+    """Train after a forward pass, without batch norm, and compare every number."""
     nn, F = torch.nn, torch.nn.functional
 
     def forward(m: Any, x: Any) -> Any:
