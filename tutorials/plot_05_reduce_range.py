@@ -143,9 +143,9 @@ ax.legend(loc="upper left", fontsize="small")
 plt.show()
 
 # %%
-# So the choice is between an error that is twice as large and one that has no bound. With the
-# instruction of 2013 seven bits were right. With VNNI, ARM's dot product or exact arithmetic
-# they waste one bit. pyqref never saturates, on any processor, and its results with eight bits
+# So the choice is between an error that is twice as large and one that has no bound. On a
+# processor that has only this instruction, seven bits are the right choice. With VNNI, ARM's dot
+# product or exact arithmetic they waste one bit. pyqref never saturates, on any processor, and its results with eight bits
 # equal "8 bits, exact".
 
 q_images, x_scale, x_zero_point = quantized_inputs(reduce_range=False)
