@@ -214,8 +214,8 @@ aside
 # And all errors together
 # -----------------------
 #
-# One number can be followed; for all numbers together we want a total. :func:`pyqref.ledger` splits the
-# error of the logits into layers and causes that add up exactly.
+# One number can be followed; for all numbers together we want a total. :func:`pyqref.ledger` splits
+# the error of the logits into layers and causes that add up exactly.
 
 book = torch.ledger(reference, quantized, digits.test_images[:64])
 figure, ax = plt.subplots(figsize=(6.4, 3.8))
