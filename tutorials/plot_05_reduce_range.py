@@ -145,8 +145,8 @@ plt.show()
 # %%
 # So the choice is between an error that is twice as large and one that has no bound. On a
 # processor that has only this instruction, seven bits are the right choice. With VNNI, ARM's dot
-# product or exact arithmetic they waste one bit. pyqref never saturates, on any processor, and its results with eight bits
-# equal "8 bits, exact".
+# product or exact arithmetic they waste one bit. pyqref never saturates, on any processor, and
+# its results with eight bits equal "8 bits, exact".
 
 q_images, x_scale, x_zero_point = quantized_inputs(reduce_range=False)
 layer = nn.quantized.Linear(64, 32)

@@ -128,7 +128,8 @@ assert abs(surprise["float16"] - surprise["float"]) < 0.005
 #
 # where :math:`\hat w` is the weight that the integers stand for. The half steps have random
 # signs, so that typically it is the root mean square of a step, :math:`s_x/\sqrt{12}`, times
-# the root of the sum of squares. (It is more, or less, where the errors of several inputs are correlated.)
+# the root of the sum of squares. (It is more, or less, where the errors of several inputs are
+# correlated.)
 
 head = small["int8"].head
 with torch.no_grad():

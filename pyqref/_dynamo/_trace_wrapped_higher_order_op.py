@@ -8,7 +8,7 @@ __all__ = ["TransformGetItemToIndex"]
 
 
 class TransformGetItemToIndex(nullcontext[None]):
-    """Nothing changes inside: ``x[i]`` takes a tensor ``i`` anyway.
+    """Leave everything as it is: ``x[i]`` takes a tensor ``i`` anyway.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How an array is seen by kernels, which walk through memory from one end to the other.
+"""Order in memory of the arrays that kernels walk through from one end to the other.
 
 With a compiler this text is compiled as it stands, with the types of ``layout.pxd``.
 """

@@ -163,7 +163,7 @@ def becomes_grad(tensor: Any, gradient: Any) -> bool:
 
 
 def root_of(tensor: Any, gradient: Any) -> tuple[Any, Any] | None:
-    """Where the gradient of a result goes, and its array; None unless it is one of this shape."""
+    """Return the edge for the gradient of a result, and its array; None if shapes differ."""
     if not (isinstance(tensor, TensorSlots) and isinstance(gradient, TensorSlots)):
         return None
     if tensor._base is not None or tensor._goes_to is None:

@@ -74,5 +74,5 @@ class Plan:
 
     @property
     def repeats(self) -> dict[int, int]:
-        """For each batch size, how many calls are timed."""
+        """Number of calls that are timed for each batch size."""
         return {1: 31, 64: 7} if self.quick else {1: 101, 64: 25}

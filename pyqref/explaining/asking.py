@@ -53,7 +53,7 @@ class Recording:
         index: int | Sequence[int] = (),
         arithmetics: Sequence[str] = (),
     ) -> Derivation:
-        """Where one number of a layer's output comes from.
+        """Derive one number of a layer's output.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ def recording() -> Iterator[Recording]:
 
 
 def _why(tensor: Any, index: tuple[Any, ...]) -> Derivation:
-    """Where an element of a tensor comes from; what ``y.why(index)`` calls."""
+    """Derive an element of a tensor; ``y.why(index)`` calls this."""
     place = index[0] if len(index) == 1 else index
     for each in _newest:
         value = each.value_of(tensor)

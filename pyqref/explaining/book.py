@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["FOLDING", "Entry", "Ledger"]
 
 FOLDING = "(float model)"
-"""Where the difference stands between the float model and the layers that the other has."""
+"""Label of the difference between the float model and the layers that the other one has."""
 ROWS = 16
 """Layers of a table; the others are added up."""
 NAME = 22
@@ -170,7 +170,7 @@ class Ledger:
         return [first, unit]
 
     def rows(self, most: int = ROWS) -> list[list[str]]:
-        """For each layer: its name, and the share of each cause and of all of them in percent."""
+        """Return for each layer its name and the percentage of each cause and of all together."""
         totals = self.by_layer()
         shown = list(totals)[:most]
         grouped: dict[str, dict[str, float]] = {}

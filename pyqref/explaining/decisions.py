@@ -54,7 +54,7 @@ def decided(
     ours: Array,
     theirs: Array,
 ) -> Array:
-    """For each element the index in :data:`ARITHMETIC` of the reason that it differs.
+    """Return for each element the index in :data:`ARITHMETIC` of the reason for its difference.
 
     Parameters
     ----------

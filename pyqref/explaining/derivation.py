@@ -103,7 +103,7 @@ class Inputs(Sequence[Input]):
 
 
 class Derivation:
-    """Where one number comes from, step by step.
+    """Derivation of one number, step by step.
 
     Attributes
     ----------

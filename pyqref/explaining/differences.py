@@ -1,4 +1,4 @@
-"""Where two quantized models part, and why: layer by layer, integer by integer."""
+"""Find where two quantized models part, and why: layer by layer, integer by integer."""
 
 from __future__ import annotations
 

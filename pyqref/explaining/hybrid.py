@@ -133,7 +133,7 @@ class Hybrid:
         stage: str,
         channels: Callable[..., Any],
     ) -> Any:
-        """Like :meth:`run`, where some channels are one step further than the others.
+        """Run like :meth:`run`, with some channels one step further than the others.
 
         ``channels`` is given the results after the steps ``before`` and ``stage``.
         """

@@ -79,7 +79,7 @@ class Part(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """How good outputs are.
+    """Measure of how good outputs are.
 
     Attributes
     ----------

@@ -80,7 +80,7 @@ def difference(ours: Seen, theirs: Seen) -> LayerDifference:
 def _causes(
     ours: Seen, theirs: Seen, grid: Grid | None, before: Array, after: Array, differs: Array
 ) -> dict[str, int]:
-    """How many elements differ because of which ingredient."""
+    """Count the elements that differ because of each ingredient."""
     values, names = [before], []
     for name, result in _steps(ours, theirs, grid):
         number = _numbers(on_grid(result, grid))

@@ -20,7 +20,7 @@ NAME = 26
 
 
 class LayerDifference:
-    """How the outputs of one layer differ.
+    """Differences between the outputs of one layer.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Differences:
         return next((each for each in self.layers if each.count), None)
 
     def causes(self) -> dict[str, int]:
-        """How many elements of all layers differ for which reason."""
+        """Number of elements of all layers that differ, by reason."""
         found: dict[str, int] = {}
         for each in self.layers:
             for name, count in each.causes.items():

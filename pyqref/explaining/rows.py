@@ -71,12 +71,12 @@ class OneOutput:
 
     @property
     def place(self) -> Layer:
-        """Which kind of layer it is."""
+        """Kind of the layer."""
         return layer_of(self.packed)
 
     @property
     def outside(self) -> np.ndarray | None:
-        """Which taps lie beside the image; None of a linear layer."""
+        """Taps that lie beside the image; None for a linear layer."""
         if not hasattr(self.packed, "stride"):
             return None
         return in_order(self.packed, np.asarray(self.padded.all(axis=0, keepdims=True)))

@@ -1,4 +1,4 @@
-"""Which nodes do something beside computing a value, and so must stay."""
+"""Nodes that do something beside computing a value, and so must stay."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class EmbeddingBag(Operation):
 
 
 def _first_equal(rows: Array, largest: Array, starts: Array) -> Array:
-    """For each bag and column, the first row that holds the largest value, or nan."""
+    """Return, for each bag and column, the first row that holds the largest value, or nan."""
     place = np.arange(len(rows))[:, None]
     holds = (rows == largest) | np.isnan(rows)
     return np.minimum.reduceat(np.where(holds, place, len(rows) - 1), starts)

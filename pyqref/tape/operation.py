@@ -41,7 +41,7 @@ _numbers = itertools.count(0, -1)
 
 
 class Edge(NamedTuple):
-    """Where the gradient of one input goes: a node, and which output of it the input was.
+    """Destination of the gradient of one input: a node, and the output that the input was.
 
     Examples
     --------

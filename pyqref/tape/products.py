@@ -145,7 +145,7 @@ def multiply(a: Array, b: Array, out: Array | None = None) -> Array:
 
 
 def _step_of_parts(a: Array, b: Array) -> int | None:
-    """How many rows or columns a part of a product has; None for what is one block."""
+    """Return the rows or columns in a part of a product, or None for a product in one block."""
     if not a.ndim == b.ndim == 2 or a.dtype != b.dtype:
         return None
     multiplications = a.size * b.shape[1]

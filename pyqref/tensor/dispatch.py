@@ -165,7 +165,7 @@ def _run(operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def _edge_of(arg: Any) -> Any:
-    """Where a gradient of an argument goes; None if none is wanted."""
+    """Return the edge for the gradient of an argument, or None if none is wanted."""
     if isinstance(arg, TensorSlots):
         tensor: Any = arg
         return tensor._goes_to

@@ -1,4 +1,4 @@
-"""In which type an operation is computed: the type promotion of ``torch``.
+"""Type in which an operation is computed: the type promotion of ``torch``.
 
 Types have categories: bool < integer < floating. Tensors with axes decide;
 0-dimensional tensors and then Python numbers only count where they are of a

@@ -37,7 +37,7 @@ cdef inline void put_bits(
 
 
 cdef inline uint32_t bits_at(const uint8_t* bit_mask, Py_ssize_t at) noexcept nogil:
-    """Those of a vector from ``at`` on, and others above them."""
+    """Return the bits of a vector from ``at`` on, with other bits above them."""
     cdef uint32_t bits
     memcpy(&bits, bit_mask + (at >> 3), sizeof(bits))
     return bits >> (at & 7)

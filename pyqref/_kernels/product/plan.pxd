@@ -139,7 +139,7 @@ cdef inline void cut(Product* p, int n_threads) noexcept nogil:
 
 
 cdef inline Py_ssize_t first_row_of(const Product* p, Py_ssize_t block) noexcept nogil:
-    """Where a block begins: blocks differ by one granule at most."""
+    """Return the first row of a block: blocks differ by one granule at most."""
     return min(block * p.granules // p.blocks * p.granule, p.rows)
 
 

@@ -20,7 +20,7 @@ cdef enum:
 
 
 cdef inline void find_inner(Depthwise* d) noexcept nogil:
-    """Which outputs of a line have no padding beside the line in their windows."""
+    """Find the outputs of a line whose windows meet no padding beside the line."""
     cdef const Image* image = d.image
     cdef Py_ssize_t stride = image.stride[2]
     cdef Py_ssize_t last_tap = (image.kernel[2] - 1) * image.dilation[2] - image.padding[2]
@@ -43,7 +43,7 @@ cdef inline bint suits_in_place(const Depthwise* d) noexcept nogil:
 
 
 cdef inline void measure_padding(Depthwise* d, Py_ssize_t width) noexcept nogil:
-    """How many bytes stand for a line in the padding; of a very long one they are one pixel."""
+    """Choose the bytes that stand for a line in the padding: one pixel for a very long one."""
     cdef const Image* image = d.image
     cdef Py_ssize_t pixels = (d.last_inner - d.first_inner - 1) * image.stride[2]
     pixels += (image.kernel[2] - 1) * image.dilation[2]

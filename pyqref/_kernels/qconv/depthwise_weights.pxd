@@ -32,7 +32,7 @@ cdef inline void measure_copies(const Depthwise* d, Lines* lines, Py_ssize_t wid
 
 
 cdef inline Py_ssize_t place_of_vector(const Work* work, Py_ssize_t vector) noexcept nogil:
-    """Where in these pixels a vector begins: the last one ends with them, unless they are few."""
+    """Return the beginning of a vector: the last one ends with the pixels, if they suffice."""
     cdef Py_ssize_t last = work.pixels * work.lines.width - VECTOR_BYTES
     return max(min(vector * VECTOR_BYTES, last), <Py_ssize_t> 0)
 
@@ -98,7 +98,9 @@ cdef inline void prepare_columns(const Depthwise* d, Work* work) noexcept nogil:
 
 
 cdef inline void choose_pixels(const Depthwise* d, Work* work) noexcept nogil:
-    """How many pixels are computed together: so many that vectors overlap little, for few weights.
+    """Choose how many pixels are computed together.
+
+    There are enough of them that vectors overlap little, but few weights.
 
     In place it is one.
     """

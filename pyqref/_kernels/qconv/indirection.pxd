@@ -79,7 +79,7 @@ cdef inline Py_ssize_t inner_windows(
     const Image* image, const Segments* segments, const uint8_t** lines, Py_ssize_t n_lines,
     const Position* p,
 ) noexcept nogil:
-    """How many windows from here have all their columns in the image, and may be read whole."""
+    """Return the number of windows from here on whose columns all lie in the image."""
     cdef Py_ssize_t stride = image.stride[2]
     cdef Py_ssize_t at = reach(image, p, 2, 0)
     cdef Py_ssize_t inner = image.size[2] - 1 - reach(image, p, 2, image.kernel[2] - 1)

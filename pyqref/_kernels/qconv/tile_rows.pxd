@@ -67,7 +67,7 @@ cdef inline bint suits_spans(const Product* p, const Image* image) noexcept nogi
 
 
 cdef inline void fill_spans(Spans* spans, const Image* image, Py_ssize_t* offsets) noexcept nogil:
-    """How windows are read as spans; ``offsets`` are filled where they are wanted."""
+    """Describe windows as spans; fill ``offsets`` where they are wanted."""
     cdef Py_ssize_t pixel = image.channels
     cdef Py_ssize_t line = image.size[2] * pixel
     cdef Py_ssize_t step = 0

@@ -117,7 +117,7 @@ cdef enum:
 
 
 cdef inline Py_ssize_t place_in(const Reals* reals, Py_ssize_t row) noexcept nogil:
-    """Where a row begins."""
+    """Return the place where a row begins."""
     cdef Py_ssize_t group = row // reals.in_group * reals.group_step
     return group + row % reals.in_group * reals.row_step
 

@@ -40,7 +40,7 @@ cdef struct WeightGradient:
 cdef inline Py_ssize_t lay_runs(
     const Convolution* p, Py_ssize_t first, Py_ssize_t count, Run* runs
 ) noexcept nogil:
-    """Where the inputs of ``count`` results from ``first`` on are, line by line."""
+    """Find the inputs of ``count`` results from ``first`` on, line by line."""
     cdef Py_ssize_t width = p.axes[2].out_size
     cdef Py_ssize_t height = p.axes[1].out_size
     cdef Py_ssize_t line = first // width

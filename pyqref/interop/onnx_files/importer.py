@@ -172,11 +172,11 @@ class Importer:
         return inside or not around.isdisjoint(self._taken)
 
     def uses(self, name: str) -> int:
-        """How many operators, and outputs, take a tensor."""
+        """Count the operators and outputs that take a tensor."""
         return self._counts.get(name, 0)
 
     def rank(self, name: str) -> int:
-        """How many axes a tensor has.
+        """Return the number of axes of a tensor.
 
         Raises
         ------

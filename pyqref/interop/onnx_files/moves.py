@@ -124,7 +124,7 @@ def split(importer: Importer, operator: Operator, x: Given, *sizes: Given) -> Ma
 
 
 def _item(values: Any, n: int) -> Any:
-    """One of several results."""
+    """Return one of several results."""
     return values[n]
 
 

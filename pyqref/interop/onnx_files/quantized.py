@@ -23,7 +23,7 @@ __all__ = ["OnnxConv1d", "OnnxConv2d", "OnnxConv3d", "OnnxLinear"]
 
 
 class _Onnx:
-    """Before a quantized layer among the bases: it computes in the arithmetic of ONNX.
+    """Base that stands before a quantized layer, and makes it compute as ONNX does.
 
     The layers of this package take quint8; an input of int8 is the same number of steps lower.
     """

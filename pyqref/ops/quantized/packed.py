@@ -146,7 +146,7 @@ class PackedWeight:
     def requantization(
         self, input_scale: float, output_scale: float, output_zero_point: int, relu: bool
     ) -> Requantization:
-        """How the accumulators of this weight become output integers; the last one is kept.
+        """Return the parameters that make output integers of accumulators; the last are kept.
 
         A bias that is written to, or gets other data, counts as another one.
         """

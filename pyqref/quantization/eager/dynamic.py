@@ -154,7 +154,7 @@ def _qconfigs(spec: Any, dtype: Dtype) -> dict[Any, Any]:
 
 
 def _as_set(spec: Any) -> str:
-    """How a single name or type is written as a set."""
+    """Write a single name or type as a set."""
     if isinstance(spec, str):
         return f"{{{spec!r}}}"
     name = spec.__name__ if isinstance(spec, type) else "Linear"

@@ -1,4 +1,4 @@
-"""Where a node stands in the user's model: module, operation and line, for messages."""
+"""Place of a node in the user's model: module, operation and line, for messages."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def target_of_match(match: Match, qconfig: QConfigLike) -> Target:
 
 
 def observation_type(match: Match, has_tensors: Mapping[Node, bool]) -> ObservationType:
-    """Which observer stands behind a pattern, where that depends on its arguments, too."""
+    """Return the observer behind a pattern, where that depends on its arguments, too."""
     by_count = match.config._num_tensor_args_to_observation_type
     if not by_count:
         return match.config.observation_type

@@ -1,4 +1,4 @@
-"""How the integers of a quantized tensor are read: scale and zero point, one or many."""
+"""Quantizers read the integers of a quantized tensor: scale and zero point, one or many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a layer with a quantized weight is made of a float layer, or of a reference layer."""
+"""Make a layer with a quantized weight of a float layer, or of a reference layer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which operations of two models are the same one: float, fake quantized, quantized.
+"""Find operations of two models that are the same one: float, fake quantized, quantized.
 
 Two operations are related if a chain of the tables that quantize leads from one to the other:
 ``nn.Conv2d -> qat.Conv2d -> quantized.Conv2d``, and a fused layer with its first part.
