@@ -1,4 +1,4 @@
-"""From real numbers to integers and back, fake quantization, observers; the smallest calls."""
+"""Races of quantizing and dequantizing, fake quantization, observers; the smallest calls."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Products:
         return done / (time.perf_counter() - start)
 
     def now(self) -> float:
-        """At this moment: clocks change."""
+        """Return the rate at this moment: clocks change."""
         return self._rate(*self._loop) if self._loop else 0.0
 
     def best(self, times: int = 9) -> float:

@@ -26,7 +26,7 @@ def _place_in_core(processor: int) -> int:
 
 
 def _processors() -> list[int]:
-    """Those of the process: one of each core, then the others."""
+    """Return the processors of the process: one of each core, then the others."""
     if not hasattr(os, "sched_getaffinity"):
         return []
     return sorted(os.sched_getaffinity(0), key=lambda each: (_place_in_core(each), each))

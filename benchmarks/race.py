@@ -63,7 +63,7 @@ class Result(NamedTuple):
         return float(np.median(self.peaks)) if self.peaks else 0.0
 
     def and_then(self, later: Result) -> Result:
-        """With what was measured of the same race in a later round."""
+        """Return the result together with that of a later round of the same race."""
         return self._replace(
             times={name: each + later.times[name] for name, each in self.times.items()},
             difference=max(self.difference, later.difference),
@@ -143,7 +143,7 @@ def seconds_of(work: Work) -> list[float]:
 
 
 def places(number: int, turn: int) -> list[int]:
-    """In which order so many run in a turn.
+    """Return the order in which so many libraries run in a turn.
 
     What runs before leaves its mark: threads that stay awake for long leave cold caches and a clock
     that has slowed down. So each place moves by one every second turn, and each turn between is its

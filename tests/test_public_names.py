@@ -79,7 +79,7 @@ def test_a_name_that_is_a_file_too_is_imported_at_once(package):
 
 
 def test_a_name_that_stands_twice_is_found():
-    """In two imports, or in an import and an assignment."""
+    """A name is found twice in two imports, or in an import and an assignment."""
     text = "from .a import x as x\nfrom .b import x as x\nfrom .a import y as y\ny = x\n"
     assert ["x", "y"] == twice([public for public, *_ in read_stub(text)])
 

@@ -29,7 +29,7 @@ def images(rng: np.random.Generator, batch: int, shape: Any) -> tuple[np.ndarray
 
 
 def words(rng: np.random.Generator, batch: int, shape: Any) -> tuple[np.ndarray, ...]:
-    """So many words each, of so many: ``(length, vocabulary)``."""
+    """Draw so many words each, for so many inputs: ``(length, vocabulary)``."""
     return (rng.integers(0, shape[1], (batch, shape[0])),)
 
 

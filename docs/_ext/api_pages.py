@@ -192,7 +192,7 @@ def write_pages(app: Any, config: Any) -> None:
 def link_equations(
     app: Any, what: str, name: str, subject: Any, options: Any, lines: list[str]
 ) -> None:
-    """Behind the label of an equation put its number, which leads to it."""
+    """Put the number of an equation behind its label, as a link to it."""
     lines[:] = [re.sub(r"``(eq-[a-z0-9-]+)``", r"``\1`` :eq:`\1`", line) for line in lines]
 
 

@@ -41,7 +41,7 @@ def palette(theme: str) -> list[str]:
 
 
 EXCHANGED = dict(zip(palette("light"), palette("dark"), strict=True))
-"""For each colour of the light theme the one that takes its place."""
+"""Return the colour that takes the place of each colour of the light theme."""
 
 
 FILLS = {each.fill.lower() for each in STYLES.values()}

@@ -43,7 +43,7 @@ def test_set_grad_enabled_works_at_once() -> None:
 
 @pytest.mark.parametrize("mode", [pyqref.no_grad, pyqref.inference_mode])
 def test_as_decorators(mode: Any) -> None:
-    """With and without brackets."""
+    """The modes decorate a function with and without brackets."""
     x = pyqref.ones(1, requires_grad=True)
     assert not mode()(_recorded)(x)
     assert not mode(_recorded)(x)

@@ -59,7 +59,7 @@ def test_each_case_hits_what_it_names(operation: str, engine: str, dtype: str) -
 
 
 def test_every_condition_occurs_somewhere() -> None:
-    """None is a word alone."""
+    """Every named condition occurs in some case."""
     every = [case.counts() for name in ("linear", "conv2d", "quantize") for case in cases_of(name)]
     assert set(CONDITIONS) == set().union(*every)
 

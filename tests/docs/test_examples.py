@@ -58,7 +58,7 @@ def named(name: str, package: ModuleType) -> Any:
 
 
 def packages() -> list[str]:
-    """Those of the reference, and whatever else can be imported as a package or by one dot."""
+    """Return the packages of the reference, and all others that have one dot or are packages."""
     found = [
         each.name
         for each in pkgutil.walk_packages(pyqref.__path__, "pyqref.")

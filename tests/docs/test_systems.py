@@ -50,7 +50,7 @@ def test_every_system_has_a_row() -> None:
 
 
 def multiplier(steps: Any, s_x: float, s_w: float, s_y: float) -> str:
-    """How the number of that name was made."""
+    """Return how the number of that name was made."""
     found = [step.value for step in steps if step.name == "multiplier"]
     if not found:
         return "none"

@@ -82,7 +82,7 @@ def test_all_channels_permuted() -> None:
     ],
 )
 def test_an_edit_is_named(edit, cause) -> None:
-    """Before and after an edit of one number."""
+    """An edit of one number is named, in either order of the models."""
     before = graph(MODEL)
     after = copy.deepcopy(before)
     edit(after)
@@ -272,7 +272,7 @@ def test_every_arithmetic_is_explained(name) -> None:
 
 
 def test_a_dynamic_layer() -> None:
-    """Beside a float one: its weight, and its input, which it rounds itself."""
+    """A dynamic layer has another weight than a float one, and rounds its input as it runs."""
     found = pyqref.explain_diff(MODEL, quantization.quantize_dynamic(MODEL, {nn.Linear}), X)
     check(found)
     assert found.first.layer == "fc"

@@ -159,7 +159,7 @@ def test_eq_quantized_nearest__copies() -> None:
 @pytest.mark.parametrize("align", [False, True])
 @pytest.mark.parametrize(("size", "outputs"), [(1, 5), (4, 4), (3, 7), (7, 3), (10, 1)])
 def test_eq_bilinear_source__float32(size: int, outputs: int, align: bool) -> None:
-    """Where each output lies between two inputs."""
+    """Each output lies between the two inputs that the formula gives."""
     first, second, fraction = source_position(size, outputs, align)
     for o in range(outputs):
         if align:

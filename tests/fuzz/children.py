@@ -154,7 +154,7 @@ class Child:
         self._seconds = seconds
 
     def limit(self, addresses: int) -> None:
-        """From now on this process may have so many bytes of addresses, and says why it ends."""
+        """Limit the addresses of this process in bytes, and let it say why it ends."""
         import resource
 
         faulthandler.enable()
@@ -200,7 +200,7 @@ class Tally:
         return self.faults[key] == 1
 
     def kinds(self) -> Counter[str]:
-        """How many faults there were of each kind."""
+        """Count the faults of each kind."""
         kinds: Counter[str] = Counter()
         for (kind, _), count in self.faults.items():
             kinds[kind] += count

@@ -154,7 +154,7 @@ def test_however_it_is_reached(call: Any) -> None:
     ],
 )
 def test_proxies_anywhere_among_the_arguments(call: Any) -> None:
-    """In lists and tuples, by name, as sizes and indices, in methods of plain tensors."""
+    """Proxies are found in lists and tuples, by name, as sizes and indices, in methods."""
     graph = fx.symbolic_trace(call).graph
     graph.lint()
     assert any(node.op.startswith("call") for node in graph.nodes)

@@ -53,7 +53,7 @@ def test_message_of_a_branch() -> None:
 
 
 def test_message_names_where_a_value_was_made() -> None:
-    """If that was at another line."""
+    """The message names the line that made the value if it was another line."""
 
     class Net(nn.Module):
         def __init__(self) -> None:

@@ -40,7 +40,7 @@ def source(name: str) -> Path:
 
 @pytest.mark.parametrize("name", PYTHON)
 def test_it_is_this_text(name: str) -> None:
-    """In a clone, where the text may have been changed since."""
+    """In a clone, where the text may have changed since, the module is as new as its text."""
     if not (PACKAGE.parent / "setup.py").exists() or origin(name) == source(name):
         pytest.skip("nothing was compiled in place")
     built = origin(name).stat().st_mtime
@@ -60,7 +60,7 @@ def test_it_raises_nothing_itself(name: str) -> None:
 
 
 def test_it_runs_as_python(tmp_path: Path) -> None:
-    """With the same results, as where there is no compiler."""
+    """It runs as Python with the same results, as where there is no compiler."""
     if all(origin(name) == source(name) for name in PYTHON):
         pytest.skip("nothing was compiled")
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]

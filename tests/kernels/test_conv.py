@@ -232,7 +232,7 @@ def test_zero_points_that_are_written_to_between_calls(kernel: str, groups: int)
 
 
 def test_result_has_its_channels_last_in_memory(compiled_kernel: str) -> None:
-    """So that the next convolution copies nothing."""
+    """The result has its channels last, so that the next convolution copies nothing."""
     rng = np.random.default_rng(6)
     packed = _kernels.pack_conv2d(integers(rng, (5, 3, 3, 3), np.int8))
     requant = finish(rng, MODES[0], 5, 27)

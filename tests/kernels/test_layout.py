@@ -73,7 +73,7 @@ class TestLayout:
 
     @pytest.mark.parametrize("either", [True, False])
     def test_images(self, x: np.ndarray, either: bool) -> None:
-        """In C order if that is as good, else the channels are last; room in the same order."""
+        """Images are in C order if that is as good, else have channels last; results likewise."""
         if x.ndim < 3 or x.size == 0:
             return
         sizes = (2, 3, 4)[: x.ndim - 2]

@@ -52,7 +52,7 @@ def test_borders_around_the_task(kernel: str, rows: int, n_threads: int) -> None
 
 @pytest.mark.parametrize("mode", ["constant", "reflect", "replicate", "circular", "roll"])
 def test_borders_of_elements(kernel: str, mode: str, n_threads: int) -> None:
-    """In C order and with the channels last; in the modes of ``F.pad``, and for ``roll``."""
+    """Borders agree in C order and with channels last, in the modes of ``F.pad`` and ``roll``."""
     rng = np.random.default_rng(0)
     for pairs in (((2, 1),), ((1, -1), (2, 3)), ((0, 0), (1, 1), (-1, 2)), ((1, 0), (0, 0))):
         for size in ((4, 5, 6), (2, 3, 4, 5), (2, 4, 3, 3, 37)):

@@ -41,7 +41,7 @@ def test_smaller_arrays_come_from_numpy() -> None:
 
 
 def test_pages_are_used_again() -> None:
-    """By a result of the size, or of half of it at the least."""
+    """Pages are used again by a result of the same size, or of at least half of it."""
     first = room(40 * MIB)
     where = first.ctypes.data
     del first

@@ -55,7 +55,7 @@ def test_what_nobody_holds_is_the_next_result(shape: tuple[int, ...]) -> None:
     ],
 )
 def test_what_is_held_is_not(hold: Callable[[np.ndarray], Any]) -> None:
-    """By itself, by a view of any kind, or by a weak reference, which then sees it go."""
+    """An array is held by itself, by any view, or by a weak reference, which then sees it go."""
     first = room()
     place = where(first)
     held = hold(first)

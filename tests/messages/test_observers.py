@@ -42,7 +42,7 @@ def test_an_observer_without_data() -> None:
 
 @pytest.mark.parametrize("kind", [q.MinMaxObserver, q.FakeQuantize])
 def test_a_range_of_integers(kind: Any) -> None:
-    """Both ends, or those of the dtype."""
+    """Both ends are given, or the ends of the dtype hold."""
     with says("give quant_min and quant_max both or neither"):
         kind(quant_min=0)
     kind(quant_min=0, quant_max=15)

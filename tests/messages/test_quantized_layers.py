@@ -171,7 +171,7 @@ def test_recurrent_and_attention_layers() -> None:
 
 
 def test_arguments_of_quantizable_layers() -> None:
-    """Both biases or none; a mask beside is_causal."""
+    """Both biases are given or none; a mask stands beside is_causal."""
     x = floats(2, 1, 4)
     attention = nn.quantizable.MultiheadAttention(4, 2).eval()
     with says("give the mask as attn_mask"):

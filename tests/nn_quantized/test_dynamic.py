@@ -331,7 +331,7 @@ def test_some_steps_of_float16_at_a_time(
 
 @pytest.mark.parametrize("dtype", [pyqref.qint8, pyqref.float16])
 def test_some_rows_of_a_cell_at_a_time(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the grid of all of them."""
+    """Rows that are computed apart stay on the grid of all of them."""
     cell = dynamic.RNNCell(3, 8, nonlinearity="relu", dtype=dtype)
     x, hidden = pyqref.randn(10, 3), pyqref.randn(10, 8)
     expected = cell(x, hidden)

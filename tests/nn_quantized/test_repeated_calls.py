@@ -130,7 +130,7 @@ def test_a_second_call_is_refused_as_a_first_one_is(name: str) -> None:
 
 
 def test_an_addition_in_the_same_rounding_is_called_again_as_at_first() -> None:
-    """With other tensors of the same grids, other grids and other shapes."""
+    """The addition is called again with other tensors, other grids and other shapes."""
     rng = np.random.default_rng(0)
     layer = nniq.ConvAdd2d(8, 8, 3, padding=1)
     weight = quantized(rng, 8, 8, 3, 3, dtype=pyqref.qint8)

@@ -248,7 +248,7 @@ def test_joins_with_a_grid_of_their_own_do_not_warn() -> None:
 
 
 def test_a_warning_of_unlike_grids_names_the_module() -> None:
-    """In graph mode after lowering as well: multiplication by a number moves one grid."""
+    """The module is named in graph mode as well: multiplying by a number moves one grid."""
 
     class Block(nn.Module):
         def forward(self, x: Any) -> Any:

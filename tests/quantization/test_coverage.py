@@ -228,7 +228,7 @@ def test_the_memory_is_no_part_of_the_model(model: Model) -> None:
 
 
 def test_the_table(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By rich where it is installed, and in plain text without it."""
+    """The table is made by rich where it is installed, and is plain text without it."""
     pytest.importorskip("rich")
     found = q.coverage(model)
     monkeypatch.setenv("COLUMNS", "160")

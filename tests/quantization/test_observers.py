@@ -214,7 +214,7 @@ def test_reset_forgets(make: type) -> None:
 
 @pytest.mark.parametrize("make", [*RANGED, q.RecordingObserver, q.NoopObserver])
 def test_the_tensor_passes_unchanged(make: type) -> None:
-    """Also in eval() mode, in which observers go on observing."""
+    """The tensor passes unchanged in eval() mode, too, where observers go on observing."""
     x = normal(2, 3)
     observer = make().eval()
     assert observer(x) is x

@@ -164,7 +164,7 @@ def test_what_layers_are() -> None:
 
 
 def test_settings_of_fused_layers() -> None:
-    """Those of the convolution, before, while and after training."""
+    """Settings are those of the convolution, before, while and after training."""
     model = nn.Sequential(nn.Conv2d(3, 8, 1), nn.BatchNorm2d(8), nn.ReLU())
     x = torch.randn(2, 3, 2, 2)
     trained = prepare_qat_fx(model.train(), get_default_qat_qconfig_mapping(), (x,))
@@ -223,7 +223,7 @@ def test_a_loaded_state_shows() -> None:
 
 
 def test_every_pass_can_be_seen(capsys: pytest.CaptureFixture[str]) -> None:
-    """By name and in order, printed or drawn; nothing is shown afterwards."""
+    """Passes are shown by name and in order, printed or drawn; afterwards nothing is shown."""
     seen: list[str] = []
 
     def look(name: str, model: Any) -> None:

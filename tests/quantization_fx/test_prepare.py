@@ -61,7 +61,7 @@ def test_a_preserved_attribute_may_be_a_module() -> None:
 
 
 def test_modules_stand_in_the_order_of_their_calls() -> None:
-    """So that a printed model and its state dict are read like the graph; as in torch."""
+    """A printed model and its state dict read like the graph, as in torch."""
     prepared = prepare_fx(Net().eval(), get_default_qconfig_mapping(), (image(),))
     called = [node.target for node in prepared.graph.nodes if node.op == "call_module"]
     assert list(dict.fromkeys(called)) == [name for name, _ in prepared.named_children()]

@@ -130,13 +130,13 @@ def test_dictionary_and_chaining() -> None:
     ],
 )
 def test_an_entry_that_matches_nothing_is_reported(mapping: QConfigMapping, text: str) -> None:
-    """By name."""
+    """An entry that matches nothing is reported by name."""
     with pytest.warns(NoMatchWarning, match=text):
         highest(mapping.set_global(qconfig(101)))
 
 
 def test_usual_entries_are_no_news() -> None:
-    """Those of the default mappings match nothing in most models, and nobody is told."""
+    """Entries of the default mappings match nothing in most models, and cause no warning."""
     mapping = copy.deepcopy(get_default_qconfig_mapping("x86"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -169,7 +169,7 @@ def test_usual_mappings_are_silent(back_end: str, engine: str) -> None:
 
 
 def test_an_entry_for_just_one_operation() -> None:
-    """That one is always told of, whatever it could be quantized to otherwise."""
+    """An entry for one operation is always reported, whatever else the operation could be."""
     words = pyqref.zeros(2, 3, dtype=pyqref.int64)
     for mapping in (
         get_default_qconfig_mapping().set_object_type(nn.LSTM, quantization.default_qconfig),

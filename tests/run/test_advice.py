@@ -70,7 +70,7 @@ def test_the_longest_front_of_a_name_answers(name, start):
 
 
 def test_packages():
-    """By their first name."""
+    """Packages are known by their first name."""
     assert package_advice("torchvision.models").startswith("pip install torchvision --no-deps")
     assert "" == package_advice("numpy")
 

@@ -95,7 +95,7 @@ def test_versions_compare_as_numbers(torch, older):
 
 
 def test_what_is_written_to_torch_is_written_to_pyqref(torch):
-    """And deleted there."""
+    """A name that is set or deleted in torch is set or deleted in pyqref."""
     torch.of_a_test = 1
     assert 1 == pyqref.of_a_test
     del torch.of_a_test
@@ -167,7 +167,7 @@ def test_a_module_that_is_not_here(torch, monkeypatch, name, message):
     "method", sorted({"fork", "spawn"} & {*multiprocessing.get_all_start_methods()})
 )
 def test_child_processes_have_the_alias(method, tmp_path):
-    """Those of ``multiprocessing``, as the workers of a ``DataLoader`` are, forked or spawned."""
+    """Children of ``multiprocessing``, such as workers of a ``DataLoader``, have the alias."""
     script = tmp_path / "script.py"
     script.write_text(
         "import multiprocessing, pyqref\n"

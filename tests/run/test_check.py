@@ -111,7 +111,7 @@ def test_names_are_looked_up_in_the_package(name, here):
     ],
 )
 def test_functions_that_give_tensors(name, gives):
-    """Only for certain: ``max`` gives a pair with ``dim``."""
+    """Only functions that certainly give a tensor count: ``max`` gives a pair with ``dim``."""
     assert gives == returns_tensor(name)
 
 

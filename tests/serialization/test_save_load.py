@@ -324,7 +324,7 @@ def _named_qconfigs():
 
 @pytest.mark.parametrize("name", _named_qconfigs())
 def test_qconfigs(name):
-    """By the names of observers and their arguments; both make the same observers."""
+    """QConfigs are saved by the names of observers and their arguments."""
     qconfig = _named_qconfigs()[name]
     found = round_trip({"qconfig": qconfig, "": [qconfig.weight]})
     assert type(qconfig) is type(found["qconfig"])

@@ -251,7 +251,7 @@ def test_modules_of_a_script_archive() -> None:
 
 
 def test_options_of_torch() -> None:
-    """Those that have no effect say so."""
+    """Options without an effect say so."""
     data = save(1)
     for options, name in (
         ({"pickle_module": io}, "pickle_module"),

@@ -79,7 +79,7 @@ def lstm(torch: Any) -> dict[str, Any]:
 
 @parity_case(bounds=FLOATS)
 def lstm_training(torch: Any) -> dict[str, Any]:
-    """With fake quantization, without a step."""
+    """Prepare an LSTM with fake quantization, without a step of training."""
     return _lstm(torch, _indexed, qat=True)
 
 

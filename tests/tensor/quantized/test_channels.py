@@ -1,4 +1,4 @@
-"""Where channels are lost, left alone, or do not fit; tensors without elements."""
+"""Operations lose channels, keep them, or refuse them; some tensors have no elements."""
 
 from __future__ import annotations
 
