@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     Packed: TypeAlias = PackedLinear | PackedConv
 
     class AnyModule(Protocol):
-        """A module of which a function uses what its own class has."""
+        """A module, for functions that use members of its own class."""
 
         def __getattr__(self, name: str, /) -> Any: ...
         def __setattr__(self, name: str, value: object, /) -> None: ...

@@ -240,7 +240,7 @@ cdef void take_shares(
 
 
 cdef void leave_shares(Share* shares, int n_shares) noexcept nogil:
-    """Let nobody begin another task."""
+    """Keep every thread from beginning another task."""
     cdef int k
     for k in range(n_shares):
         add_to(&shares[k].next, LEFT)

@@ -28,7 +28,7 @@ cdef inline Py_ssize_t scratch_step(Py_ssize_t size) noexcept nogil:
 
 
 cdef inline Py_ssize_t scratch_of_all(Py_ssize_t size, int n_threads) noexcept nogil:
-    """Bytes of the scratch of all threads, of which the first begins a cache line."""
+    """Return the bytes of the scratch of all threads, which begins at a cache line."""
     return scratch_step(size) * (n_threads - 1) + size + LINE
 
 

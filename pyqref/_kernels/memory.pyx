@@ -155,7 +155,7 @@ cdef int best_for(size_t size):
 
 
 cdef void* ask(size_t whole, size_t beyond):
-    """New pages; one of which the result takes less than half is made of small ones."""
+    """Return new pages; a last one that the result fills less than half is of small pages."""
     return pages_from_system(whole, whole if beyond <= PAGE // 2 else whole - PAGE, PAGE)
 
 

@@ -126,7 +126,7 @@ class GradScaler:
         self._found[key] = found
 
     def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        """Unscale if nobody has, and call ``optimizer.step()`` if all gradients are finite.
+        """Unscale unless that was done, and call ``optimizer.step()`` if gradients are finite.
 
         Returns
         -------

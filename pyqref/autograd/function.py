@@ -1,4 +1,4 @@
-"""Operations with a derivative of one's own: :class:`Function`."""
+"""Operations with a derivative of your own: :class:`Function`."""
 
 from __future__ import annotations
 

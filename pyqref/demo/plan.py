@@ -59,7 +59,7 @@ class Plan:
 
     @property
     def lstm_epochs(self) -> int:
-        """Epochs of the LSTM, which are short and of which it needs more."""
+        """Epochs of the LSTM, which needs more of them because they are short."""
         return 3 * self.cnn_epochs
 
     @property

@@ -41,7 +41,7 @@ GRID_ONLY = (
 
 
 class NoFloatFormError(LookupError):
-    """A function has no float form: whoever asked runs it on the grids of its inputs."""
+    """A function has no float form: the caller runs it on the grids of its inputs."""
 
 
 class ReferenceWeight:

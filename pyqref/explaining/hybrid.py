@@ -29,7 +29,7 @@ class Unchanged(BaseException):
 
 
 class Hybrid:
-    """Runs a quantized model of which a part is float.
+    """Runs a quantized model with a part of it in float.
 
     Parameters
     ----------

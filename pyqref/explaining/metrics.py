@@ -88,7 +88,7 @@ class Metric(NamedTuple):
     part
         From output, target and the output of the float model to a :class:`Part`.
     direction
-        1 where more is worse, -1 where more is better, 0 where nobody said.
+        1 where more is worse, -1 where more is better, 0 where neither is known.
     written
         A value as text.
     """

@@ -28,7 +28,7 @@ class Moment(NamedTuple):
     of_input, of_hidden
         The packed weights.
     x, x_places
-        The input, over all of which the grid is chosen, and where the features of this step lie.
+        The whole input, over which the grid is chosen, and the places of this step's features.
     batch
         The hidden states of all sequences that have this step, ``(B, H)``: they share a grid.
     h, h_places

@@ -1,7 +1,7 @@
 """Nested containers as trees: taken apart into a list of leaves, and put together again.
 
 A tuple, named tuple, list, dict, ``OrderedDict``, ``defaultdict`` or ``deque`` is a node; all
-else is a leaf. A class of one's own becomes a node by :func:`register_pytree_node`.
+else is a leaf. A class of your own becomes a node by :func:`register_pytree_node`.
 """
 
 from __future__ import annotations

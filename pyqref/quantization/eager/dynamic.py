@@ -185,7 +185,7 @@ def _warn_of_spec(
 
 
 def _warn_of_unquantizable(model: Any, spec: Mapping[Any, Any], table: Mapping[Any, Any]) -> None:
-    """Warn of entries that fit modules of which none, nor any below them, can be quantized."""
+    """Warn of entries that fit only modules without any part that can be quantized."""
     for key, qconfig in spec.items():
         if qconfig is None or not isinstance(key, str | type):
             continue

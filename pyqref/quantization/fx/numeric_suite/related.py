@@ -168,7 +168,7 @@ def add_op_to_sets_of_related_ops(
     op: Callable[..., Any] | str,
     related_op: Callable[..., Any] | str | None,
 ) -> None:
-    """Say of which operation another one is a form, in place.
+    """Note that one operation is a form of another one, in place.
 
     Parameters
     ----------
