@@ -1,4 +1,4 @@
-"""Operations of one's own."""
+"""Operations that users define."""
 
 from __future__ import annotations
 

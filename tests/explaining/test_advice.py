@@ -1,4 +1,4 @@
-"""The line that a ledger ends with: whoever follows it gets what it says."""
+"""Following the last line of a ledger gives the result that it promises."""
 
 from __future__ import annotations
 

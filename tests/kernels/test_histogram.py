@@ -76,7 +76,7 @@ def test_constants(kernel: str, value: float) -> None:
 
 
 def test_merging_is_that_of_the_equations(kernel: str, n_threads: int) -> None:
-    """eq-histogram-merge: the same bits whoever counts."""
+    """eq-histogram-merge: every kernel counts to the same bits."""
     rng = np.random.default_rng(0)
     expected = actual = None
     for scale in (0, 0, 1, 3, 0, 2, 9, 9, 1):

@@ -63,7 +63,7 @@ def test_each_advice_is_a_sentence_without_its_end():
     ],
 )
 def test_the_longest_front_of_a_name_answers(name, start):
-    """``distributed.*`` answers for what is below it, ``fft`` for itself too."""
+    """``distributed.*`` answers for names below it, ``fft`` also for itself."""
     found = advice(name)
     assert found.startswith(start)
     assert bool(start) == bool(found)

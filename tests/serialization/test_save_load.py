@@ -333,7 +333,7 @@ def test_qconfigs(name):
 
 
 def test_a_recipe_with_a_function():
-    """It cannot be kept; neither can an observer of one's own, whose code no file has."""
+    """It cannot be kept; neither can a user's observer, whose code is in no file."""
     q = pyqref.quantization
     recipe = q.MinMaxObserver.with_callable_args(dtype=lambda: pyqref.qint8)
     with pytest.raises(TypeError, match="calls a function for its arguments"):

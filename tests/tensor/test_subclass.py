@@ -8,7 +8,7 @@ import pyqref
 
 
 class Image(pyqref.Tensor):
-    """A class of one's own."""
+    """Subclass of a user."""
 
 
 def test_memory_and_graph_are_shared():

@@ -99,10 +99,10 @@ def warn_of_mismatches(
     for reason, names in places.items():
         one = len(set(names)) == 1
         remedy = (
-            "give a QConfig that fits in the qconfig_mapping, or None for what is to stay float"
+            "give a QConfig that fits in the qconfig_mapping, or None for parts that stay float"
         )
         if "no QConfig can ask" in reason:
-            remedy = "give None in the qconfig_mapping for what is to stay float"
+            remedy = "give None in the qconfig_mapping for parts that stay float"
         warn(
             f"{asks}: {listed(names)} {'stays' if one else 'stay'} float, because "
             f"{'its' if one else 'their'} QConfig does not fit the back end {name!r}: {reason}; "

@@ -38,7 +38,7 @@ class Want:
     recipe
         Makes the observer; None where the type is known without one.
     dtype
-        The type after it; None for what is no tensor.
+        The type after it; None if it is no tensor.
     is_dynamic
         Whether quantization is left to the time when the model runs.
     """
