@@ -32,7 +32,7 @@ def test_an_error_restores_too() -> None:
 
 
 def test_set_grad_enabled_works_at_once() -> None:
-    """As a function it holds until it is called again; as a block, until the end of the block."""
+    """A call holds until the next call; a block holds until its end."""
     pyqref.set_grad_enabled(False)
     assert not pyqref.is_grad_enabled()
     pyqref.set_grad_enabled(True)

@@ -106,7 +106,7 @@ def test_negative_powers_of_integers(dtype: Any) -> None:
 
 
 def test_diff_at_the_ends() -> None:
-    """As in torch, few elements leave none, and bools differ or do not."""
+    """Few elements leave none, and bools differ or do not, as in torch."""
     assert [] == pyqref.diff(pyqref.ones(2), n=3).tolist()
     assert [1.0, 1.0] == pyqref.diff(pyqref.ones(2), n=0).tolist()
     assert [True, False] == pyqref.diff(pyqref.tensor([True, False, False])).tolist()
