@@ -83,7 +83,7 @@ TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            "use torch.nn.utils.prune: masks by magnitude, structured or not, and of one's own; or "
+            "use torch.nn.utils.prune: masks by magnitude, structured or not, and your own; or "
             "multiply the weight by a mask in a parametrization"
         ),
         "ao.pruning ao.sparsity ao.nn.sparse",

@@ -198,18 +198,20 @@ def write_pages(app: Any, config: Any) -> None:
 def link_equations(
     app: Any, what: str, name: str, subject: Any, options: Any, lines: list[str]
 ) -> None:
-    """Behind the label of an equation put its number, which leads to it."""
+    """Put the number of an equation behind its label, as a link to it."""
     lines[:] = [re.sub(r"``(eq-[a-z0-9-]+)``", r"``\1`` :eq:`\1`", line) for line in lines]
 
 
 def documented_bases(app: Any, name: str, subject: Any, options: Any, bases: list[Any]) -> None:
-    """In place of bases that have no page show the first of their own bases that have one."""
-    first = [next(each for each in base.__mro__ if _can_be_looked_up(each)) for base in bases]
+    """Replace a base without a page by the first of its own bases that has one."""
+    # NamedTuple, as a base, is a function and has no bases of its own.
+    chains = [getattr(base, "__mro__", (base,)) for base in bases]
+    first = [next(filter(_can_be_looked_up, chain), object) for chain in chains]
     bases[:] = list(dict.fromkeys(each for each in first if each is not object))
 
 
 def _can_be_looked_up(subject: type) -> bool:
-    """Whether a class has a page here, or is documented by Python."""
+    """Return True if a class has a page here, or is documented by Python."""
     return id(subject) in _documented() or not subject.__module__.startswith("pyqref")
 
 

@@ -73,7 +73,7 @@ def simulate(layer: dict, vectors: Path, got: Path, *options: str) -> str:
 
 
 def verify(vectors: Path, got: Path) -> str:
-    """What ``pyqref verify`` says."""
+    """Return the output of ``pyqref verify``."""
     command = [sys.executable, "-m", "pyqref", "verify", str(vectors), "--got", str(got)]
     return subprocess.run(command, check=False, capture_output=True, text=True).stdout
 

@@ -59,7 +59,7 @@ def advise(book: Ledger, hybrid: Hybrid, measure: Measure, places: Mapping[str, 
 def _remedies(
     entry: Entry, stages: Stages, hybrid: Hybrid, index: int, measure: Measure
 ) -> list[Remedy]:
-    """What may help against a cause, the smallest change first."""
+    """Return remedies that may help against a cause, the smallest change first."""
     found: list[Remedy] = []
     if entry.cause.startswith("weight") and stages.original is not None:
         axis = 1 if getattr(stages.packed, "transposed", False) else 0

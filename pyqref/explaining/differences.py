@@ -1,4 +1,4 @@
-"""Where two quantized models part, and why: layer by layer, integer by integer."""
+"""Find where two quantized models part, and why: layer by layer, integer by integer."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def _seen_of(model: Module, inputs: tuple[Any, ...], context: Context | None) ->
 
 
 def _comparable(call: Call, result: Any) -> bool:
-    """Whether numbers came out; of a layer with several results, such as an LSTM, the first."""
+    """Return True if the first result is made of numbers; only layers may have several results."""
     found = leaves(result)
     if not found or (len(found) > 1 and not isinstance(call.what, Module)):
         return False

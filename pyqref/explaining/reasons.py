@@ -85,7 +85,7 @@ def _causes(
     after: Array,
     differs: Array,
 ) -> dict[str, int]:
-    """How many elements differ because of which ingredient."""
+    """Count the elements that differ because of each ingredient."""
     values, names = [before], []
     for name, result in _steps(ours, theirs, grid):
         number = _numbers(on_grid(result, grid))
@@ -173,7 +173,7 @@ def _steps_without_weight(
 
 
 def _has_several(what: Any) -> bool:
-    """Whether it is a dynamic layer of several weights, such as an LSTM."""
+    """Return True for a dynamic layer of several weights, such as an LSTM."""
     if not isinstance(what, Module) or not _is_dynamic(what):
         return False
     weights: Any = getattr(what, "_weight_bias", None)
@@ -201,7 +201,7 @@ def _steps_of_several(call: Call, args: Any, kwargs: Any, theirs: Seen) -> Any:
 
 
 def _has_grid(call: Call) -> bool:
-    """Whether an operation has a grid that can be set."""
+    """Return True if an operation has a grid that can be set."""
     owner = getattr(call.what, "__self__", call.what)
     home = type(owner).__module__ if isinstance(owner, Module) else ""
     if not home and callable(owner):

@@ -38,7 +38,7 @@ CAUSES = (
     "activation rounding",
     "rest",
 )
-"""What an operation loses on its way to integers, in the order in which it is taken."""
+"""Causes of error of an operation on its way to integers, in the order of the steps."""
 
 FLOAT = "float"
 """The step before all causes."""
@@ -110,7 +110,7 @@ def _cut_weight(weight: Any, quantized: Any) -> Any:
 
 
 class Stages:
-    """What one operation gives after each of the steps.
+    """Results of one operation after each of the steps to integers.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ class Stages:
 
 
 def _is_quantized_layer(what: Any) -> bool:
-    """Whether it is a layer that ``convert`` puts in the place of a float one."""
+    """Return True for a layer that ``convert`` puts in the place of a float one."""
     home = type(what).__module__
     inner = ("pyqref.nn.quantized", "pyqref.nn.intrinsic.quantized")
     functional = ("Functional", "Quantize", "DeQuantize")

@@ -13,7 +13,7 @@ __all__ = ["as_float", "is_quantized", "leaves", "on_floats", "same_elements"]
 
 
 def is_quantized(value: object) -> bool:
-    """Whether it is a quantized tensor."""
+    """Return True for a quantized tensor."""
     return isinstance(value, Tensor) and value.is_quantized
 
 
@@ -45,7 +45,7 @@ def leaves(value: object) -> list[Tensor]:
 
 
 def same_elements(one: object, other: object) -> bool:
-    """Whether two results hold the same real numbers, in the same shapes."""
+    """Return True if two results hold the same real numbers, in the same shapes."""
     ours, theirs = leaves(one), leaves(other)
     return len(ours) == len(theirs) and all(
         np.array_equal(

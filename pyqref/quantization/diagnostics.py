@@ -1,6 +1,6 @@
 """Warnings of the workflows, and the errors that replace them in the strict form.
 
-Nothing is silently ignored: what has no effect, or an effect that nobody can want, gives
+Nothing is silently ignored: what has no effect, or an effect that cannot be intended, gives
 a :class:`QuantizationWarning` with the path of the module and the remedy. With
 ``strict=True`` exactly these warnings become a :class:`QuantizationError`.
 """

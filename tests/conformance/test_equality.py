@@ -37,7 +37,7 @@ def test_what_differs_and_why(got: Any, expected: Any, message: str) -> None:
 
 
 def test_equal_bits_pass() -> None:
-    """Of a nan the payload does not count."""
+    """Equal bits pass, and the payload of a nan does not count."""
     assert_bit_equal(np.float32([np.nan, -0.0]), np.float32([np.nan, -0.0]))
     assert_bit_equal([1, 2], [1, 2])
     x = pyqref.quantize_per_tensor(pyqref.tensor([0.5, 1.0]), 0.5, 3, pyqref.quint8)

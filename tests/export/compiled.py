@@ -64,7 +64,7 @@ def results(made: Any, program: Path, *inputs: np.ndarray) -> list[np.ndarray]:
 
 
 def _sizes(made: Any) -> dict[str, int]:
-    """How many bytes each input and output has, as the header says."""
+    """Return the bytes of each input and output, as the header says."""
     name = Path(made.source).stem.upper()
     found = re.findall(rf"#define {name}_(\w+)_SIZE (\d+)", Path(made.header).read_text())
     return {end.lower(): int(size) for end, size in found}

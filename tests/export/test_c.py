@@ -22,7 +22,7 @@ needs_compiler = pytest.mark.skipif(not COMPILERS, reason="neither gcc nor clang
 
 
 def in_integers(model, x):
-    """What a model gives in the arithmetic of TFLite, where that has a rule."""
+    """Run a model in the arithmetic of TFLite, where that has a rule."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it says where the engine computes
         with pyqref.arithmetic.use("tflite"):

@@ -1,4 +1,4 @@
-"""What cannot be exported is said at once, and nothing is left behind."""
+"""The exporter names every problem at once, and leaves no file behind."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_no_model(tmp_path):
 
 
 def test_names_that_python_does_not_take(tmp_path):
-    """What the file calls things never runs as code."""
+    """Names in the file never run as code."""
     helper = onnx.helper
     odd = 'x"); raise SystemExit('
     nodes = [

@@ -1,4 +1,4 @@
-"""What operators on integers compute, as functions on tensors."""
+"""Operators on integers, as functions on tensors."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class FileQParams(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What two equal grids have in common."""
+        """Return the bytes that two equal grids share."""
         zero_point = self.zero_point
         return self.scale.tobytes(), zero_point.tobytes(), zero_point.dtype.str
 
@@ -165,18 +165,18 @@ class Importer:
         return made
 
     def _is_taken(self, path: str) -> bool:
-        """Whether an operator has this path, or one inside of it, or one around it."""
+        """Return True if an operator has this path, or one inside of it, or one around it."""
         parts = path.split(".")
         around = {".".join(parts[:n]) for n in range(1, len(parts) + 1)}
         inside = any(each.startswith(f"{path}.") for each in self._taken)
         return inside or not around.isdisjoint(self._taken)
 
     def uses(self, name: str) -> int:
-        """How many operators, and outputs, take a tensor."""
+        """Count the operators and outputs that take a tensor."""
         return self._counts.get(name, 0)
 
     def rank(self, name: str) -> int:
-        """How many axes a tensor has.
+        """Return the number of axes of a tensor.
 
         Raises
         ------

@@ -23,7 +23,7 @@ __all__ = ["OnnxConv1d", "OnnxConv2d", "OnnxConv3d", "OnnxLinear"]
 
 
 class _Onnx:
-    """Before a quantized layer among the bases: it computes in the arithmetic of ONNX.
+    """Base that stands before a quantized layer, and makes it compute as ONNX does.
 
     The layers of this package take quint8; an input of int8 is the same number of steps lower.
     """
@@ -41,7 +41,7 @@ class _Onnx:
 
 
 def _moved(x: Any, steps: int) -> Any:
-    """The same real numbers in integers of the other sign."""
+    """Return the same real numbers, in integers of the other sign."""
     kind = quint8 if steps > 0 else qint8
     integers = (x._array.astype(np.int16) + steps).astype(kind.numpy_dtype)
     return make_per_tensor(integers, x.q_scale(), x.q_zero_point() + steps, kind)
