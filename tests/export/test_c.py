@@ -138,6 +138,14 @@ def test_what_no_c_is_written_for(tmp_path):
 
     with pytest.raises(export.UnsupportedError, match="decides by values"):
         export.c(Branches(), path, example_inputs=x)
+
+    class Silent(nn.Module):
+        def forward(self, x):
+            return None
+
+    with pytest.raises(export.UnsupportedError, match="the model gives no tensor") as caught:
+        export.c(Silent(), path, example_inputs=x[:0])
+    assert "its example has no elements" in str(caught.value)
     signed = nn.quantized.Quantize(pyqref.tensor([0.1]), pyqref.tensor([0]), pyqref.qint8)
     with pytest.raises(export.UnsupportedError, match="quint8 activations"):
         export.c(signed, path, example_inputs=x)
@@ -153,6 +161,8 @@ def test_wrong_arguments(tmp_path):
         export.c(model, x, path)
     with pytest.raises(TypeError, match="example_inputs must be tensors, got"):
         export.c(model, path, example_inputs=[1])
+    with pytest.raises(TypeError, match="name must be a string, got 3"):
+        export.c(model, path, name=3)
     with pytest.raises(ValueError, match="style must be 'integer' or 'float-multiplier', got"):
         export.c(model, path, "int8")
     with pytest.raises(export.UnsupportedError, match="'int' is a word of C"):

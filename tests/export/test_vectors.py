@@ -15,7 +15,7 @@ from export.models import made
 import pyqref
 from pyqref import export, nn, quantization
 from pyqref.cli import main
-from pyqref.export.golden.hexadecimal import from_ihex, from_readmemh
+from pyqref.export.golden.hexadecimal import from_ihex, from_readmemh, to_ihex
 from pyqref.export.golden.stages import STAGES
 from pyqref.export.golden.vectors import Names
 from pyqref.nn.diagnostics import NoEffectWarning
@@ -184,12 +184,14 @@ def test_all_formats_hold_the_same_numbers(written):
 @pytest.mark.parametrize("name", ["graph", "reference", "operations", "eager", "lstm", "functions"])
 def test_what_is_written_verifies_itself(written, name):
     """Every layer of every kind of model: what stands in the files is found equal."""
-    folder, layers, _ = written(*made(name), "readmemh")
+    folder, layers, arrays = written(*made(name), "readmemh")
     assert not [each for each in layers.values() if "not computed alone" in each["note"]]
     found = export.verify(folder, folder)
     assert found.ok
+    assert export.verify(folder, folder / "vectors.npz").ok
     assert len(layers) == len(found.differences.layers)
-    assert sum(len(each["stages"]) for each in layers.values()) == len(found.stages)
+    outputs = {each["output"]["array"] for each in layers.values()}
+    assert len(arrays.keys() - outputs) == len(found.stages)
 
 
 def test_a_fault_is_found_and_named(written, tmp_path, capsys):
@@ -277,6 +279,7 @@ def test_wrong_arguments(written, tmp_path):
     for arguments, words in (
         ((3, x), "model must be a Module, got"),
         ((model, 3), "x must be tensors, got 3 at 0"),
+        ((model, (x, x)), "x: .* cannot be called with 2 tensors: too many positional"),
         ((model, x, "hex"), "format must be one or several of 'npz', 'c', 'readmemh', 'ihex'"),
     ):
         with pytest.raises((TypeError, ValueError), match=words):
@@ -292,6 +295,15 @@ def test_wrong_arguments(written, tmp_path):
     for got, words in ((3, "got must be a mapping"), ({}, "got holds no array")):
         with pytest.raises((TypeError, ValueError), match=words):
             export.verify(folder, got)
+    (tmp_path / "torn.npz").write_bytes(b"PK\x03\x04")
+    np.save(tmp_path / "one.npy", conv)
+    for name in ("torn.npz", "one.npy"):
+        with pytest.raises(ValueError, match=r"is no \.npz file of named arrays"):
+            export.verify(folder, tmp_path / name)
+    with pytest.raises(FileNotFoundError, match="got: there is no file or folder"):
+        export.verify(folder, tmp_path / "none.npz")
+    with pytest.raises(ValueError, match="its last record is not the one that ends a file"):
+        from_ihex(to_ihex(conv).rpartition(":")[0], conv)
     (folder / "vectors.npz").write_bytes(b"PK")
     with pytest.raises(pyqref.serialization.FileError, match="is not as it was written"):
         export.verify(folder, {"conv": conv})
