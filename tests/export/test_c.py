@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from export.c_networks import GRID, Everything, image
-from export.compiled import COMPILERS, compiled, results
+from export.compiled import COMPILERS, EMULATED, SANITIZED, compiled, results
 from export.models import made
 
 import pyqref
@@ -69,17 +69,24 @@ def test_every_kind_of_layer(style, engine, tmp_path, monkeypatch):
     assert style != "integer" or not re.search("float|double", text)
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize(
+    "compiler", ["gcc", "clang", "aarch64-linux-gnu-gcc", "arm-linux-gnueabihf-gcc"]
+)
 def test_a_small_network(compiler, tmp_path):
-    """A network of graph mode with a sum and a join, of which the header has both ends."""
-    if compiler not in COMPILERS:
-        pytest.skip(f"{compiler} is not installed")
+    """A network of graph mode with a sum and a join, of which the header has both ends.
+
+    The programs for ARM run under qemu.
+    """
+    if compiler not in (*COMPILERS, *EMULATED):
+        pytest.skip(f"{compiler} and what runs its programs are not installed")
+    options = ["-O2", "-static"] if compiler in EMULATED else SANITIZED
     model, x = made("graph")
     program = export.c(model, tmp_path / "graph.c", "float-multiplier", example_inputs=x[:1])
     ends = re.findall(r"scale (\S+), zero point (\d+)", Path(program.header).read_text())
     (scale, zero), (out, out_zero) = [(float(s), int(z)) for s, z in ends]
     integers = pyqref.quantize_per_tensor(x, scale, zero, pyqref.quint8).int_repr().numpy()
-    (found,) = results(program, compiled(program, compiler), integers)
+    runner = EMULATED.get(compiler, "")
+    (found,) = results(program, compiled(program, compiler, options), integers, runner=runner)
     real = (found.astype(np.int64) - out_zero).astype(np.float32) * np.float32(out)
     assert np.array_equal(real, model(x).numpy())
 
