@@ -119,6 +119,22 @@ def test_no_model(tmp_path):
         from_onnx(None)
 
 
+def test_an_array_instead_of_a_tensor(tmp_path):
+    """The first operator of a quantized model says so."""
+    helper = onnx.helper
+    grid = [
+        onnx.numpy_helper.from_array(np.float32(0.1), "s"),
+        onnx.numpy_helper.from_array(np.uint8(3), "z"),
+    ]
+    nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["y"])]
+    ends = [helper.make_tensor_value_info(*each, [2]) for each in (("x", 1), ("y", 2))]
+    graph = helper.make_graph(nodes, "graph", ends[:1], ends[1:], grid)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    onnx.save(model, tmp_path / "model.onnx")
+    with pytest.raises(TypeError, match=r"argument 'input'.*array"):
+        from_onnx(tmp_path / "model.onnx")(np.zeros(2, np.float32))
+
+
 def test_operators_that_onnx_does_not_know(tmp_path):
     """All of them in one error; a newer version of all operators is refused as a whole."""
     helper = onnx.helper
