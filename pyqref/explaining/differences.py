@@ -17,7 +17,7 @@ from .report import Differences, LayerDifference
 from .running import Call, Key, called, intercepted
 from .side_by_side import pairs_of
 from .stages import grid_of
-from .values import is_quantized, leaves
+from .values import is_quantized, leaves, with_first
 from .variants import on_grid_of
 
 __all__ = ["explain_diff"]
@@ -268,7 +268,7 @@ def _replayed(
             layers.append(difference(seen[call.key], Seen(own, args, kwargs, theirs)))
             if not parted and layers[-1].count:
                 parted.append(seen[call.key])
-            return theirs
+            return with_first(result, theirs)
 
         with (context or nullcontext)(), intercepted(model, decide):
             called(model, inputs)

@@ -9,7 +9,7 @@ import numpy as np
 from ..fx.node import map_aggregate
 from ..tensor import Tensor
 
-__all__ = ["as_float", "is_quantized", "leaves", "on_floats", "same_elements"]
+__all__ = ["as_float", "is_quantized", "leaves", "on_floats", "same_elements", "with_first"]
 
 
 def is_quantized(value: object) -> bool:
@@ -42,6 +42,18 @@ def leaves(value: object) -> list[Tensor]:
 
     map_aggregate(value, keep)
     return found
+
+
+def with_first(value: object, first: Tensor) -> Any:
+    """A result whose first tensor is replaced; what else it holds stays."""
+    if isinstance(value, Tensor):
+        return first
+    found = [first]
+
+    def put(leaf: Any) -> Any:
+        return found.pop() if found and isinstance(leaf, Tensor) else leaf
+
+    return map_aggregate(value, put)
 
 
 def same_elements(one: object, other: object) -> bool:
