@@ -42,7 +42,7 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
     ----------
     observer
         ``MovingAverageMinMaxObserver`` or ``MovingAveragePerChannelMinMaxObserver``, or
-        a recipe for one.
+        a recipe for one. A :class:`PowerOfTwoObserver` is one as well; it chooses the scale itself.
     quant_min, quant_max
         Range of the integers.
     **observer_kwargs
@@ -110,6 +110,8 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         if not self.__dict__.get("_was_called", True):
             self._was_called = True
             self._warn_of_override(observer)
+        if getattr(observer, "chooses_scale", False):
+            return super().forward(x)
         # Buffers are looked for in vain elsewhere first: once each.
         observer_on, fake_quant_on = self.observer_enabled, self.fake_quant_enabled
         min_val = observer.min_val

@@ -1,0 +1,49 @@
+"""When the states of two observers, or of two fake quantizers, may become one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyqref._typing import Module
+from pyqref.tensor.foreign import kind_of
+
+from .checks import named
+
+__all__ = ["require_alike", "settings_of"]
+
+#: Attributes that change while an observer works.
+_NOT_SETTINGS = {"training", "tensor_val"}
+
+
+def settings_of(module: Module) -> dict[str, Any]:
+    """Return what an observer was made with: its public attributes that are not state."""
+    return {
+        key: value
+        for key, value in vars(module).items()
+        if not key.startswith("_") and key not in _NOT_SETTINGS
+    }
+
+
+def require_alike(own: Module, other: Any) -> None:
+    """Raise unless ``other`` is of the class of ``own`` and was made with the same arguments.
+
+    Raises
+    ------
+    TypeError
+        It is of another class.
+    ValueError
+        It was made with other arguments, which the message names.
+    """
+    if type(own) is not type(other):
+        raise TypeError(
+            f"{named(own)}: merge takes another {type(own).__name__}, got {kind_of(other)}"
+        )
+    mine, theirs = settings_of(own), settings_of(other)
+    differ = [key for key in mine if key not in theirs or mine[key] != theirs[key]]
+    if differ:
+        key = differ[0]
+        raise ValueError(
+            f"{named(own)}: merge takes an observer made with the same arguments, got "
+            f"{key}={theirs.get(key)!r} instead of {mine[key]!r}; prepare both from the same model "
+            "with the same qconfig"
+        )
