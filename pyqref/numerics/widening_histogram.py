@@ -175,8 +175,8 @@ def widen_magnitudes(
               \delta = \mathrm{fl}_{32}(f + w) - f, \qquad
               \left\lceil \frac{(\max |X| + w) - f}{w} \right\rceil \text{ of them}
 
-    in double for this batch, after which they are rounded to float32. Magnitudes below the first edge, or
-    above the last one, are not counted, as in onnxruntime.
+    in double for this batch, after which they are rounded to float32. Magnitudes below the first
+    edge, or above the last one, are not counted, as in onnxruntime.
 
     Examples
     --------

@@ -72,6 +72,7 @@ from .fuser_method_mappings import fuse_conv_bn_relu as fuse_conv_bn_relu
 from .fuser_method_mappings import fuse_convtranspose_bn as fuse_convtranspose_bn
 from .fuser_method_mappings import fuse_linear_bn as fuse_linear_bn
 from .fuser_method_mappings import get_fuser_method as get_fuser_method
+from .merging import merge as merge
 from .observer import CountedObserverBase as CountedObserverBase
 from .observer import EntropyObserver as EntropyObserver
 from .observer import FixedQParamsObserver as FixedQParamsObserver

@@ -14,7 +14,7 @@ from pyqref.quantization.observer.moving_average_per_channel_min_max import (
     MovingAveragePerChannelMinMaxObserver,
 )
 from pyqref.tensor.base import wrap
-from pyqref.tensor.fused_fake_quantize import fused_moving_avg_obs_fake_quant
+from pyqref.tensor.fused_fake_quantize import choose_for_range, fused_moving_avg_obs_fake_quant
 
 from .base import require_tensor
 from .fake_quantize import FakeQuantize
@@ -140,6 +140,22 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
             )
         except (TypeError, ValueError) as error:
             raise type(error)(f"{named(observer)}: {error}") from error
+
+    def _choose(self) -> None:
+        """Keep the parameters that training uses for what the observer saw."""
+        observer = self.activation_post_process
+        if getattr(observer, "chooses_scale", False):
+            super()._choose()
+            return
+        choose_for_range(
+            observer.min_val,
+            observer.max_val,
+            self.scale,
+            self.zero_point,
+            self.quant_min,
+            self.quant_max,
+            self.is_symmetric_quant,
+        )
 
     def _warn_of_override(self, observer: Any) -> None:
         problem = unused_override(self)

@@ -17,7 +17,7 @@ from pyqref.numerics.learned_range import pact_clip, pact_gradient
 from pyqref.tensor.base import wrap
 from pyqref.tensor.fake_quantize import fake_quantize_per_tensor_affine
 
-from .base import FakeQuantizeBase, require_tensor
+from .base import FakeQuantizeBase, require_equal, require_tensor
 
 __all__ = ["PACTFakeQuantize"]
 
@@ -116,6 +116,10 @@ class PACTFakeQuantize(FakeQuantizeBase):
         return fake_quantize_per_tensor_affine(
             y, scale.item(), int(zero_point.item()), self.quant_min, self.quant_max
         )
+
+    def _merge(self, other: Any) -> None:
+        """Take the same level, which is trained and not observed."""
+        require_equal(self, "alpha", other, "; a trained level has no parts: train one model")
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
         """Load; nan and infinity are refused."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from pyqref import _kernels
 from pyqref._typing import Tensor
+from pyqref.numerics.moving_average import extreme_range
 from pyqref.numerics.nested_histogram import (
     EMPTY,
     NestedHistogram,
@@ -29,6 +30,7 @@ from pyqref.tensor.base import wrap
 from pyqref.tensor.quantized.validation import no_such_axis
 
 from .checks import calibration_array, named, not_finite
+from .merging import channels_differ
 from .uniform import UniformQuantizationObserverBase
 
 __all__ = ["CountedObserverBase", "one_of", "whole_number"]
@@ -166,6 +168,27 @@ class CountedObserverBase(UniformQuantizationObserverBase):
                 assign(own, values)
             else:
                 own._array = values
+
+    def _merge(self, other: Any) -> None:
+        """Add the counts of ``other`` (``eq-nested-merge``)."""
+        if self.grid != "nested":
+            raise ValueError(
+                f"{named(self)}: merge needs bins that do not depend on the first tensor, which "
+                "those of definition='onnxruntime' do; leave definition out"
+            )
+        own, given = self.min_val._array.size, other.min_val._array.size
+        if not other._has_data():
+            return
+        if own not in (0, given):
+            raise channels_differ(self, own, given)
+        low, high = other.min_val._array, other.max_val._array
+        if own:
+            low, high = extreme_range(self.min_val._array, self.max_val._array, low, high)
+        kept, new = self._nested(), other._nested()
+        joined = join_histograms(kept, new) if kept.exponents.size else new
+        self._keep(NestedHistogram(joined.counts.copy(), joined.exponents.copy()))
+        assign(self.min_val, low)
+        assign(self.max_val, high)
 
     def calculate_qparams(self, **kwargs: object) -> tuple[Tensor, Tensor]:
         """Scale and zero point of the range that was found, of shape ``(1,)`` or ``(C,)``."""

@@ -81,8 +81,8 @@ class EntropyObserver(CountedObserverBase):
     onnxruntime's own default is ``bins=128``, with which the first tensor has only one
     candidate, its extremes. onnxruntime truncates levels to integers, as this observer does under
     its definition. Without smoothing, a candidate whose last bin is empty while numbers lie beyond
-    it has an infinite divergence: few data need few bins, or smoothing. TensorRT's threshold is half a bin above the candidate's last edge but one:
-    :math:`T = (m + \frac{1}{2})\, w` for m bins.
+    it has an infinite divergence: few data need few bins, or smoothing. TensorRT's threshold is
+    half a bin above the last edge of a candidate of m bins: :math:`T = (m + \frac{1}{2})\, w`.
     Source: S. Migacz, *8-bit inference with TensorRT*, GTC 2017.
 
     Examples

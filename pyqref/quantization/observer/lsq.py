@@ -19,6 +19,7 @@ from pyqref.tensor.base import wrap
 from pyqref.tensor.quantized.validation import no_such_axis
 
 from .checks import calibration_array, named, not_finite
+from .merging import channels_differ
 from .uniform import UniformQuantizationObserverBase
 
 __all__ = ["LSQObserver"]
@@ -143,6 +144,18 @@ class LSQObserver(UniformQuantizationObserverBase):
     def _add(self, totals: Array, counts: Array) -> None:
         assign(self.total, self.total._array + totals)
         assign(self.count, self.count._array + counts)
+
+    def _has_data(self) -> bool:
+        return bool(self.count._array.any())
+
+    def _merge(self, other: Any) -> None:
+        """Add the sums of ``other``."""
+        own, given = self.count._array.size, other.count._array.size
+        if not other._has_data():
+            return
+        if self._has_data() and own != given:
+            raise channels_differ(self, own, given)
+        self._add(other.total._array, other.count._array)
 
     def calculate_qparams(self, **kwargs: object) -> tuple[Tensor, Tensor]:
         """Scale (float32) and zero point (int64), each of shape ``(1,)`` or ``(C,)``."""

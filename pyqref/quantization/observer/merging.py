@@ -9,7 +9,7 @@ from pyqref.tensor.foreign import kind_of
 
 from .checks import named
 
-__all__ = ["require_alike", "settings_of"]
+__all__ = ["channels_differ", "require_alike", "settings_of"]
 
 #: Attributes that change while an observer works.
 _NOT_SETTINGS = {"training", "tensor_val"}
@@ -39,6 +39,9 @@ def require_alike(own: Module, other: Any) -> None:
             f"{named(own)}: merge takes another {type(own).__name__}, got {kind_of(other)}"
         )
     mine, theirs = settings_of(own), settings_of(other)
+    for each, found in ((own, mine), (other, theirs)):
+        if "eps" in each._buffers:
+            found["eps"] = each._buffers["eps"].tolist()
     differ = [key for key in mine if key not in theirs or mine[key] != theirs[key]]
     if differ:
         key = differ[0]
@@ -47,3 +50,10 @@ def require_alike(own: Module, other: Any) -> None:
             f"{key}={theirs.get(key)!r} instead of {mine[key]!r}; prepare both from the same model "
             "with the same qconfig"
         )
+
+
+def channels_differ(own: Module, mine: int, theirs: int) -> ValueError:
+    """Return the error for an observer that saw another number of channels."""
+    return ValueError(
+        f"{named(own)}: merge takes an observer of as many channels, {mine}, got {theirs}"
+    )
