@@ -171,5 +171,7 @@ from .stubs import QuantStub as QuantStub
 from .stubs import QuantWrapper as QuantWrapper
 
 # Imported when first used:
+from .calibrating import CalibrationError as CalibrationError
+from .calibrating import calibrate as calibrate
 from . import fx as fx  # not in __all__
 from . import quantize_fx as quantize_fx  # not in __all__
