@@ -13,15 +13,29 @@ __all__ = ["channels_differ", "require_alike", "settings_of"]
 
 #: Attributes that change while an observer works.
 _NOT_SETTINGS = {"training", "tensor_val"}
+#: Those that are compared in classes of a user's own, whose other attributes may be state.
+_ALWAYS_SETTINGS = {
+    "averaging_constant",
+    "ch_axis",
+    "dtype",
+    "is_dynamic",
+    "qscheme",
+    "quant_max",
+    "quant_min",
+    "reduce_range",
+}
 
 
 def settings_of(module: Module) -> dict[str, Any]:
     """Return what an observer was made with: its public attributes that are not state."""
-    return {
+    public = {
         key: value
         for key, value in vars(module).items()
         if not key.startswith("_") and key not in _NOT_SETTINGS
     }
+    if type(module).__module__.startswith("pyqref."):
+        return public
+    return {key: value for key, value in public.items() if key in _ALWAYS_SETTINGS}
 
 
 def require_alike(own: Module, other: Any) -> None:
