@@ -38,6 +38,8 @@ extensions = [
     "notebooks",
     "used_in",
     "graph_picture",
+    "drawing",
+    "folded",
     "exercise_table",
     "warning_table",
     "api_pages",
@@ -46,7 +48,7 @@ extensions = [
     "benchmark_pages",
     "languages",
 ]
-exclude_patterns = ["_build", "_ext", "gen_modules", "locale"]
+exclude_patterns = ["_build", "_ext", "drawings", "gen_modules", "locale"]
 root_doc = "index"
 nitpicky = True
 # Built-in and NumPy types are named in signatures; their pages are not part of this site.
