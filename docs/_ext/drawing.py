@@ -93,8 +93,8 @@ class Drawing(SphinxDirective):
         for theme, width in KINDS:
             uri = f"/{WRITTEN}/{name.replace('.', '-')}-{theme}-{width}.svg"
             image = nodes.image("", uri=uri, alt=" ".join(alt.split()))
-            box = nodes.container(classes=[f"only-{theme}", width])
-            box += image
+            box = nodes.container(classes=[width])
+            box += nodes.container("", image, classes=[f"only-{theme}"])
             outer += box
         self.set_source_info(outer)
         return [outer]

@@ -17,11 +17,11 @@ from sphinx.util.docutils import SphinxDirective
 __all__ = ["Folded", "details", "setup", "summary"]
 
 
-class details(nodes.General, nodes.Element):  # noqa: N801 - nodes are named as in HTML
+class details(nodes.General, nodes.Element):
     """Text that is folded away."""
 
 
-class summary(nodes.General, nodes.TextElement):  # noqa: N801
+class summary(nodes.General, nodes.TextElement):
     """The line that stays visible; it is translated like a paragraph."""
 
 
@@ -50,7 +50,7 @@ def opened(tag: str) -> Any:
 
 def closed(tag: str) -> Any:
     """Write its end."""
-    return lambda self, node: self.body.append(f"</{tag}>\n")
+    return lambda self, _: self.body.append(f"</{tag}>\n")
 
 
 def plain(self: Any, node: nodes.Node) -> None:
