@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -112,4 +113,47 @@ def powers() -> Any:
     ax.set_xlabel("x")
     ax.set_ylabel("error of exp(x)\n[units in the last place]")
     ax.set_ylim(-0.8, 0.8)
+    return figure
+
+
+class Residual(pyqref.nn.Module):
+    """The network of the chapter on graph mode."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = pyqref.nn.Conv2d(3, 8, 3, padding=1)
+        self.bn = pyqref.nn.BatchNorm2d(8)
+        self.block = pyqref.nn.Conv2d(8, 8, 3, padding=1)
+        self.pool = pyqref.nn.AdaptiveAvgPool2d(1)
+
+    def forward(self, x: Any) -> Any:
+        """Scale down after a sum with a ReLU."""
+        functional = pyqref.nn.functional
+        x = functional.relu(self.bn(self.conv(x)))
+        x = functional.relu(x + self.block(x))
+        return self.pool(x)
+
+
+def stages() -> Any:
+    """The number of nodes of a graph after each stage."""
+    figure, ax = plt.subplots(figsize=(6.4, 2.4))
+    quantize_fx = pyqref.quantization.quantize_fx
+    model, x = Residual().eval(), pyqref.randn(4, 3, 8, 8)
+    mapping = pyqref.quantization.get_default_qconfig_mapping("fbgemm")
+    prepared = quantize_fx.prepare_fx(model, mapping, (x,))
+    prepared(x)
+    graphs = {
+        "traced": pyqref.fx.symbolic_trace(model),
+        "fused": quantize_fx.fuse_fx(model),
+        "prepared": prepared,
+        "reference": quantize_fx.convert_to_reference_fx(copy.deepcopy(prepared)),
+        "lowered": quantize_fx.convert_fx(copy.deepcopy(prepared)),
+    }
+    counts = [len(list(each.graph.nodes)) for each in graphs.values()]
+    ax.barh(list(graphs), counts, color="C0")
+    ax.invert_yaxis()
+    ax.grid(axis="y", visible=False)
+    for place, count in enumerate(counts):
+        ax.text(count + 0.2, place, str(count), va="center", color=ink(ax))
+    ax.set_xlabel("nodes of the graph")
     return figure
