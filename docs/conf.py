@@ -45,6 +45,7 @@ extensions = [
     "parity_table",
     "warning_table",
     "api_pages",
+    "full_parameters",
     "package_list",
     "equation_table",
     "benchmark_pages",

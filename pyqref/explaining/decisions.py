@@ -22,7 +22,7 @@ from ..ops.quantized.packed import PackedWeight
 from ..tensor import from_numpy
 from .float_forms import packed_weight_of, run_with_weight
 from .running import Call
-from .stages import Grid
+from .stages import TensorQParams
 from .values import is_quantized, leaves
 from .variants import Ingredients
 
@@ -50,7 +50,7 @@ def decided(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     given: Ingredients | None,
-    grid: Grid,
+    grid: TensorQParams,
     ours: Array,
     theirs: Array,
 ) -> Array:
@@ -118,7 +118,7 @@ class _Sums:
         args: tuple[Any, ...],
         given: Ingredients,
         packed: PackedWeight,
-        grid: Grid,
+        grid: TensorQParams,
         ours: Array,
         theirs: Array,
     ) -> None:

@@ -16,14 +16,14 @@ from ...nn import Module
 from ...tensor import from_numpy
 from .source import Operator, Source
 
-__all__ = ["Given", "Grid", "Importer", "Made", "Unsupported", "importing"]
+__all__ = ["Given", "FileQParams", "Importer", "Made", "Unsupported", "importing"]
 
 
 class Unsupported(Exception):  # noqa: N818  # it never leaves the package
     """An operator has no counterpart; the text says why."""
 
 
-class Grid(NamedTuple):
+class FileQParams(NamedTuple):
     """Scale and zero point of integers, each one for all or one for each place of an axis."""
 
     scale: np.ndarray
@@ -47,7 +47,7 @@ class Given:
         Of the graph that is made; None of a constant.
     array
         Of a constant: its elements.
-    grid : Grid or None
+    grid : FileQParams or None
         Of the integers of a quantized tensor; of a constant that was dequantized, where its
         integers lay.
     integers : ndarray or None
@@ -56,7 +56,7 @@ class Given:
 
     node: Any = None
     array: Any = None
-    grid: Grid | None = None
+    grid: FileQParams | None = None
     integers: Any = None
 
 
