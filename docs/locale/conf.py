@@ -46,6 +46,7 @@ html_theme = "furo"
 html_title = "pyqref"
 html_static_path = ["../_static"]
 html_css_files = ["pyqref.css"]
+html_js_files = [("fit.js", {"defer": "defer"})]
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
