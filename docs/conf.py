@@ -34,6 +34,7 @@ extensions = [
     "sphinx-mathjax-offline",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "pyqref.sphinx",
     "compiled_python",
     "notebooks",
     "used_in",

@@ -8,15 +8,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from docs.extensions import extension
-
 from pyqref.explaining.show.links import link
+from pyqref.sphinx import equations as EQUATIONS
 
 ROOT = Path(__file__).parents[2]
 NUMERICS = sorted((ROOT / "pyqref" / "numerics").glob("*.py"))
 
 
-EQUATIONS = extension("equations")
 SURVEY = EQUATIONS.survey()
 
 
