@@ -16,8 +16,10 @@ import matplotlib
 
 import pyqref
 
-matplotlib.use("agg")  # the tutorials draw into files
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+from notebooks import FIRST_CELL
+
+matplotlib.use("agg")  # the tutorials draw into files
 
 project = "pyqref"
 author = "The pyqref authors"
@@ -79,6 +81,7 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
     "reset_modules": ("matplotlib",),
     "remove_config_comments": True,
+    "first_notebook_cell": FIRST_CELL,
     "min_reported_time": 1e6,
     "write_computation_times": False,
     "show_memory": False,
@@ -86,6 +89,8 @@ sphinx_gallery_conf = {
 }
 abort_on_example_error = True
 
+# Where the site will stand; links in notebooks lead there.
+html_baseurl = os.environ.get("PYQREF_SITE", "")
 html_theme = "furo"
 html_title = "pyqref"
 html_static_path = ["_static"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,13 +17,15 @@ from ..numerics.convolution import conv_accumulator
 from ..numerics.fake_quantize import fake_quantize_per_tensor
 from ..numerics.qparams import choose_qparams, symmetric_qparams
 from ..numerics.requantize import requantization, requantize
-from .interactive import digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["drawn"]
+__all__ = ["STATIC", "digits", "drawn"]
+
+STATIC = Path(__file__).parent / "static"
+"""The folder whose ``pyqref`` holds the scripts and the style sheet of the figures."""
 
 WRITTEN = {"svg.hashsalt": "pyqref", "svg.fonttype": "none", "font.family": "sans-serif"}
 """The same bytes each time; letters stay letters, which is shorter and can be searched."""
@@ -33,6 +37,19 @@ PATTERNS = [
     [0.13, 0.95, -0.48, -0.19, 0.68, 1, -0.82, 0.36],
 ]
 """The weights of four channels, in parts of the largest one of each."""
+
+
+def digits() -> list[list[int]]:
+    """Return ten handwritten digits of 64 pixels in [0, 16], as the scripts have them.
+
+    Examples
+    --------
+    >>> len(digits()), len(digits()[3]), max(digits()[3])
+    (10, 64, 16)
+    """
+    text = (STATIC / "pyqref" / "digits.js").read_text("utf-8")
+    rows = re.findall(r"^  \[([\d,]+)\],$", text, re.MULTILINE)
+    return [[int(each) for each in row.split(",")] for row in rows]
 
 
 def _pair(figure: Figure) -> tuple[Axes, Axes]:

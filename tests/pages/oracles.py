@@ -28,8 +28,7 @@ from pyqref.numerics.requantize import (
     scaled_accumulator,
 )
 from pyqref.numerics.rounding import fma32, round_half_away, round_half_even
-from pyqref.sphinx.interactive import digits
-from pyqref.sphinx.pictures import PATTERNS
+from pyqref.sphinx.pictures import PATTERNS, digits
 
 Numbers = dict[str, list[float]]
 f32 = np.float32

@@ -2,7 +2,7 @@
 "use strict";
 (function (P) {
   const { f32, symmetricScale, quantize, quantizeChannel, dequantize } = P.numerics;
-  const { line, circle, text, few } = P.drawing;
+  const { line, rect, circle, text, few } = P.drawing;
   /* The weights of four channels, in parts of the largest one of each. */
   const PATTERNS = [
     [-1, 0.83, -0.55, 0.31, -0.12, 0.05, 0.47, -0.76],
@@ -53,7 +53,8 @@
     svg += line(left, y, left + inner, y, "pq-axis");
     const from = Math.max(n.quantMin, Math.ceil(-most / scale));
     const to = Math.min(n.quantMax, Math.floor(most / scale));
-    for (let q = from; q <= to; q++) svg += line(X(q * scale), y, X(q * scale), y + 8, `pq-line ${name}`);
+    if (X(scale) - X(0) < 3) svg += rect(X(from * scale), y, X(to * scale) - X(from * scale), 8, `pq-dense ${name}`);
+    else for (let q = from; q <= to; q++) svg += line(X(q * scale), y, X(q * scale), y + 8, `pq-line ${name}`);
     n.weights[c].forEach((w, k) => {
       svg += line(X(w), y - 18, X(back[k]), y, `pq-thin ${name}`);
       svg += circle(X(w), y - 19, 3.5, "pq-dot pq-ink");

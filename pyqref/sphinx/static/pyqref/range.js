@@ -65,7 +65,7 @@
     }
     svg += panel(left, 320, inner, 110, path(teeth, "pq-line pq-c"));
     svg += panel(left, 30, inner, 240, path(stairs, "pq-line pq-a"));
-    if (n.bits <= 4) {
+    if (upper.X(scale) - upper.X(0) > 18) {
       for (let q = quantMin; q <= quantMax; q++) {
         const y = dequantize(q, scale, zeroPoint);
         if (Math.abs(y) <= 3.9) svg += text(upper.X(y), upper.Y(y) - 6, few(q), "pq-small pq-a", "middle");

@@ -49,6 +49,19 @@
     return svg + rect(left + column * size, top + row * size, cells * size, cells * size, "pq-frame");
   }
 
+  /* What the window sees outside of the image. */
+  function padding(left, top, size, zeroPoint) {
+    let svg = "";
+    for (let k = 0; k < 100; k++) {
+      const row = Math.floor(k / 10) - 1, column = (k % 10) - 1;
+      if (row >= 0 && row < 8 && column >= 0 && column < 8) continue;
+      const x = left + column * size, y = top + row * size;
+      svg += rect(x, y, size, size, "pq-cell pq-pad");
+      svg += text(x + size / 2, y + size / 2 + 4, few(zeroPoint), "pq-off pq-tick", "middle");
+    }
+    return svg;
+  }
+
   function sum(n, left, top, width) {
     const cell = Math.min(width / 3, 104);
     let svg = text(left, top - 8, "(x − z) · w", "pq-strong");
@@ -56,7 +69,7 @@
       const x = left + (k % 3) * cell, y = top + Math.floor(k / 3) * 46;
       svg += rect(x, y, cell - 3, 43, "pq-box", 'rx="4"');
       const words = `${few(n.window[k] - n.input.zeroPoint)} · ${few(n.kernel[k])}`;
-      svg += text(x + (cell - 3) / 2, y + 17, words, "pq-small", "middle");
+      svg += text(x + (cell - 3) / 2, y + 17, words, "pq-tiny", "middle");
       svg += text(x + (cell - 3) / 2, y + 35, few(product, 6), "pq-strong pq-tick", "middle");
     });
     svg += text(left, top + 162, `sum: accumulator ${few(n.accumulator, 7)}`, "pq-strong pq-b");
@@ -66,22 +79,24 @@
 
   /* Side by side where there is room, below each other on a phone. */
   function layout(width) {
-    if (width >= 700) {
-      const cell = Math.min(Math.floor((width - 290) / 16), 34);
-      const middle = width - 16 * cell - 16;
-      return { cell, height: 8 * cell + 40, image: [4, 28], sum: [4 + 8 * cell + 20, 28, middle - 36],
-        output: [width - 8 * cell - 4, 28] };
+    if (width >= 640) {
+      const cell = Math.min(Math.floor((width - 275) / 18), 34), top = 28 + cell;
+      const middle = width - 18 * cell - 8;
+      return { cell, height: 10 * cell + 34, image: [4 + cell, top],
+        sum: [4 + 10 * cell + 16, top, middle - 30], output: [width - 8 * cell - 4, top] };
     }
-    const cell = Math.min(Math.floor((width - 8) / 8), 38), side = 8 * cell;
-    return { cell, height: 2 * side + 310, image: [4, 28], sum: [4, side + 68, Math.min(side, width - 8)],
-      output: [4, side + 302] };
+    const cell = Math.min(Math.floor((width - 8) / 10), 38), side = 10 * cell;
+    return { cell, height: 2 * side + 300 - 2 * cell, image: [4 + cell, 28 + cell],
+      sum: [4, side + 62, Math.min(side, width - 8)], output: [4 + cell, side + 292] };
   }
 
   function draw(n, width) {
     const at = layout(width), size = at.cell, [left, top] = at.image;
-    const padding = [n.row - 1, n.column - 1];
-    const svg = grid(left, top, size, n.image, [...padding, 3], `input: zero point ${n.input.zeroPoint}`) +
-      sum(n, ...at.sum) +
+    const place = [n.row - 1, n.column - 1];
+    const words = `input: zero point ${n.input.zeroPoint}`;
+    const svg = padding(left, top, size, n.input.zeroPoint) +
+      text(left - size, top - size - 8, words, "pq-strong") +
+      grid(left, top, size, n.image, [...place, 3], "") + sum(n, ...at.sum) +
       grid(...at.output, size, n.output, [n.row, n.column, 1], `output: zero point ${n.out.zeroPoint}`);
     return { svg, height: at.height + 6, describe: `The digit ${n.digit} as eight by eight integers, nine ` +
       `products of the window at row ${n.row}, column ${n.column}, and the output as integers.` };
