@@ -237,7 +237,6 @@ def known() -> dict[str, Known]:
             _KNOWN.update(found())
         elif KEPT.exists():
             kept = json.loads(KEPT.read_text(encoding="utf-8"))
-            _KNOWN.update(
-                {label: Known(*parts[:3], tuple(parts[3])) for label, parts in kept.items()}
-            )
+            for label, (formula, function, statement, tests) in kept.items():
+                _KNOWN[label] = Known(formula, function, statement, tuple(tests))
     return _KNOWN
