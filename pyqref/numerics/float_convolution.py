@@ -209,7 +209,7 @@ def _phase(
 
 
 def _padding(part: Phase, length: int) -> tuple[int, int]:
-    """Before and after a gradient of this length, so that there are as many windows as places."""
+    """Return the padding of a gradient of this length that makes as many windows as places."""
     reach = (len(part.taps) - 1) * part.dilation
     return part.before, part.places + reach - length - part.before
 

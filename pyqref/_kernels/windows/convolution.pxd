@@ -14,7 +14,7 @@ cdef inline void put_sums(
     const Convolution* p, const Box* box, const Place* tile, const float* sums, Py_ssize_t row,
     float* out, Py_ssize_t first, Py_ssize_t outputs
 ) noexcept nogil:
-    """Those of one tile, line by line, for ``outputs`` outputs of a group from ``first`` on."""
+    """Store the sums of one tile, line by line, for ``outputs`` outputs from ``first`` on."""
     cdef const Axis* high = &p.axes[1]
     cdef const Axis* wide = &p.axes[2]
     cdef Py_ssize_t z = tile.at // p.plane
@@ -74,7 +74,7 @@ cdef inline void convolve_outputs(
 
 
 cdef inline float* scratch_of(const Convolution* p, int thread) noexcept nogil:
-    """What a thread has, from the beginning of a line of the cache on."""
+    """Return the scratch of a thread, from the beginning of a cache line on."""
     cdef size_t at = <size_t> (p.scratch + thread * p.buffer)
     return <float*> ((at + LINE - 1) // LINE * LINE)
 
