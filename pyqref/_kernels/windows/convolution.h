@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "simd/prefetch.h"
 #include "windows/inline.h"
 
 /* Outputs of a tile, and vectors of neighbouring positions: as many sums as registers hold. */
@@ -16,12 +17,18 @@
 #endif
 #define POSITIONS (POSITION_VECTORS * SIMD_LANES)
 
-/* Some terms of the sums of some outputs, whose weights are weight_row apart: term k is a weight
- * times what lies offsets[k] floats behind a position. Sums of outputs are sums_row apart. */
+/* Floats that are copied at a time, in a second cache of 512 KiB, or 1 MiB and more with AVX512; and
+ * at the most, where windows reach so far that smaller boxes would be copied too often. */
+#define BOX (SIMD_LANES == 16 ? 128 << 10 : 64 << 10)
+#define LARGEST_BOX (1 << 20)
+
+/* Some terms of the sums of some outputs, whose weights are weight_row apart: term k is the weight
+ * weights[k] floats behind the first, times what lies offsets[k] floats behind a position. Sums of
+ * outputs are sums_row apart. */
 typedef struct {
     const float *weight;
     const float *bias; /* or NULL */
-    const ptrdiff_t *offsets;
+    const ptrdiff_t *weights, *offsets;
     ptrdiff_t weight_row, terms, sums_row;
     int is_first; /* terms: their sums are added to the bias, or to 0 */
 } Terms;
@@ -30,17 +37,16 @@ typedef struct {
 TILE void add_tile(const Terms *t, const int rows, const int vectors, const float *x,
                    float *sums) {
     f32v sum[OUTPUT_ROWS][POSITION_VECTORS];
-    const float *weight = t->weight;
     const ptrdiff_t row = t->weight_row;
     for (int r = 0; r < rows; ++r) {
         for (int v = 0; v < vectors; ++v) sum[r][v] = set_f32(0);
     }
     for (ptrdiff_t k = 0; k < t->terms; ++k) {
-        const float *at = x + t->offsets[k];
+        const float *at = x + t->offsets[k], *weight = t->weight + t->weights[k];
         f32v given[POSITION_VECTORS];
         for (int v = 0; v < vectors; ++v) given[v] = load_f32(at + v * SIMD_LANES);
         for (int r = 0; r < rows; ++r) {
-            const f32v w = set_f32(weight[r * row + k]);
+            const f32v w = set_f32(weight[r * row]);
             for (int v = 0; v < vectors; ++v) sum[r][v] = fma_f32(given[v], w, sum[r][v]);
         }
     }
@@ -70,6 +76,14 @@ TILE void add_rows(const Terms *t, const int rows, const float *x, int vectors, 
     }
 }
 
+/* The weights of the outputs behind some rows, from a cache farther away. */
+static inline void prefetch_weights(const Terms *t, int rows) {
+    for (ptrdiff_t k = 0; k < t->terms; k += 64 / (ptrdiff_t)sizeof(float)) {
+        prefetch_apart(t->weight + t->weights[k] + rows * t->weight_row,
+                       t->weight_row * (ptrdiff_t)sizeof(float), rows);
+    }
+}
+
 /* All outputs of each tile: what it meets stays in the first cache, the weights in the second. */
 static void add_tiles(const Terms *terms, ptrdiff_t outputs, const float *x, const Place *places,
                       ptrdiff_t count, float *sums) {
@@ -84,6 +98,7 @@ static void add_tiles(const Terms *terms, ptrdiff_t outputs, const float *x, con
         t.bias = terms->bias;
         for (ptrdiff_t cut = 0; cut < cuts; ++cut) {  /* of about as many rows each */
             const int rows = (int)(least + (cut < more));
+            if (i == 0 && cut + 1 < cuts) prefetch_weights(&t, rows);
             switch (rows) {
                 case 1: add_rows(&t, 1, at, vectors, to); break;
                 case 2: add_rows(&t, 2, at, vectors, to); break;

@@ -24,12 +24,12 @@ cdef inline void put_sums(
     cdef Py_ssize_t left = tile.vectors * SIMD_LANES
     cdef Py_ssize_t count, i, o
     cdef float* to
-    z = (box.first[0] + z) * p.axes[0].out_step + p.axes[0].out_first
+    out += ((box.first[0] + z) * p.axes[0].out_step + p.axes[0].out_first) * p.out_deep
     while left > 0 and y < box.count[1]:
         count = min(left, box.count[2] - x)
         if count > 0:
             to = out + (
-                z * high.out_places + (box.first[1] + y) * high.out_step + high.out_first
+                (box.first[1] + y) * high.out_step + high.out_first
             ) * wide.out_places + (box.first[2] + x) * wide.out_step + wide.out_first
             for o in range(outputs):
                 if wide.out_step > 1:
@@ -60,13 +60,13 @@ cdef inline void convolve_outputs(
     cdef Py_ssize_t block, k, i
     cdef Terms t
     t.is_first, t.bias = True, bias
-    t.weight_row, t.sums_row = depth, row
+    t.weight, t.weight_row, t.sums_row = weight, p.weight_row, row
     for block in range((depth + TERMS - 1) // TERMS):
         if is_ending():
             return
         k = block * TERMS
-        t.offsets, t.terms = p.offsets + k, min(<Py_ssize_t> TERMS, depth - k)
-        t.weight = weight + k
+        t.weights, t.offsets = p.weights + k, p.offsets + k
+        t.terms = min(<Py_ssize_t> TERMS, depth - k)
         add_tiles(&t, outputs, copied, tiles, count, sums)
         t.is_first = False
     for i in range(count):
@@ -88,7 +88,6 @@ cdef inline void convolution_task(void* context, Py_ssize_t index, int thread) n
     cdef Py_ssize_t rest = index // p.shares
     cdef Py_ssize_t first = index % p.shares * p.share
     cdef Py_ssize_t end = min(first + p.share, p.outputs)
-    cdef Py_ssize_t size = p.axes[0].size * p.axes[1].size * p.axes[2].size
     cdef Py_ssize_t axis, channel, group, count, some
     cdef const float* image
     cdef const float* bias = NULL
@@ -98,19 +97,18 @@ cdef inline void convolution_task(void* context, Py_ssize_t index, int thread) n
         box.count[axis] = min(p.axes[axis].box, p.axes[axis].out_size - box.first[axis])
         rest //= p.axes[axis].boxes
     group = rest % p.groups             # rest counts the groups of all images
-    image = p.x + rest * p.channels * size
+    image = p.x + rest * p.channels * p.x_channel
     for channel in range(p.channels):
         if channel % 64 == 63 and is_ending():
             return
-        copy_box(p, image + channel * size, &box, copied + channel * p.channel)
+        copy_box(p, image + channel * p.x_channel, &box, copied + channel * p.channel)
     count = lay_tiles(p, &box, tiles)
     while first < end:
         if p.bias != NULL:
             bias = p.bias + group * p.outputs + first
         some = min(p.some, end - first)
         convolve_outputs(
-            p, &box, p.weight + (group * p.outputs + first) * p.channels * p.taps,
-            bias,
+            p, &box, p.weight + group * p.weight_group + first * p.weight_row, bias,
             p.out + rest * p.group_places, first, some, tiles, count, copied, sums,
         )
         first += some
