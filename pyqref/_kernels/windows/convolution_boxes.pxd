@@ -24,14 +24,15 @@ cdef extern from "windows/convolution.h":
         const float* bias
         const Py_ssize_t* weights
         const Py_ssize_t* offsets
-        Py_ssize_t weight_row, terms, sums_row
+        Py_ssize_t weight_row, terms
         bint is_first
     ctypedef struct Place:
         Py_ssize_t at
         int vectors
+        float* sums
+        Py_ssize_t row
     void add_tiles(
-        const Terms* t, Py_ssize_t outputs, const float* x, const Place* places,
-        Py_ssize_t count, float* sums
+        const Terms* t, Py_ssize_t outputs, const float* x, const Place* places, Py_ssize_t count
     ) nogil
 
 cdef enum:
@@ -60,6 +61,7 @@ cdef struct Convolution:
     Py_ssize_t groups, channels, outputs, taps, group_places
     Py_ssize_t x_channel        # floats of a channel
     Py_ssize_t x_deep, out_deep     # floats from one depth to the next
+    Py_ssize_t out_row          # from output to output, where results lie side by side, else 0
     Py_ssize_t weight_group, weight_row     # floats of a group, and from output to output
     Py_ssize_t pitch, plane, part, channel      # floats of a copied line, plane, part and channel
     bint across                 # tiles reach over the ends of lines
@@ -275,6 +277,7 @@ cdef inline void fill_planes(Convolution* p, const Py_ssize_t* spread) noexcept 
     cdef Py_ssize_t channel, z, y, x
     cdef Py_ssize_t o = 0
     p.group_places = channels * volume
+    p.out_row = volume if channels == p.outputs and p.axes[2].out_step == 1 else 0
     for channel in range(channels):
         for z in range(spread[0]):
             for y in range(spread[1]):
