@@ -300,7 +300,7 @@ class BuildKernels(build_ext):
     def _compiles(
         self, program: str, compile_flags: list[str], link_flags: list[str] | None
     ) -> bool:
-        """Whether a program can be compiled, and linked unless the flags for that are None."""
+        """Return True if a program compiles, and links unless ``link_flags`` is None."""
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / "probe.c"
             source.write_text(program)

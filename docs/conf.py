@@ -41,6 +41,7 @@ extensions = [
     "exercise_table",
     "warning_table",
     "api_pages",
+    "full_parameters",
     "package_list",
     "equation_table",
     "benchmark_pages",

@@ -176,8 +176,8 @@ print("bytes", out.tolist())
 assert np.array_equal(out, quantized_linear(x, x_zero_point, weight, 0, requant))
 
 # %%
-# The same bits, whoever runs it
-# ------------------------------
+# The same bits from every kernel
+# -------------------------------
 #
 # Sums of integers do not depend on their order, and every rounding is prescribed. So all
 # kernels give the same bits, and this machine can try all that it can run.
@@ -220,7 +220,7 @@ for m, depth, columns in ((1, 1024, 1024), (16, 1024, 1024), (512, 1024, 1024)):
 # processor does. The points are measured: ``python -m benchmarks --json`` ran each layer in
 # turns with other libraries, on the machine named below, and measured peak and bandwidth in the
 # same run. (The weights of a small layer stay in the cache, which is faster than memory: such
-# points may lie above the slope, but none above the flat part, but for what the clock varies.)
+# points may lie above the slope. None lies above the flat part, except where the clock varied.)
 
 here = Path.cwd()
 root = next((each for each in (here, *here.parents) if (each / "benchmarks").is_dir()), None)

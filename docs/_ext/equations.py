@@ -1,4 +1,4 @@
-"""Where each labelled equation stands: theory, functions, compiled kernels, tests.
+"""Find each labelled equation: in theory, functions, compiled kernels and tests.
 
 Nothing here is written down twice. A label is found by searching for it, as a reader would:
 in the ``:label:`` of a theory page, in the docstrings of the package, in the bodies of the
@@ -165,7 +165,7 @@ def survey() -> Survey:
 
 
 def lacking(equations: dict[str, Equation]) -> dict[str, list[str]]:
-    """For each equation that is not whole, what it lacks."""
+    """Return what is missing for each equation that is not complete."""
     found = {}
     for label, each in equations.items():
         parts = {"function": each.functions, "test": each.tests}

@@ -55,7 +55,7 @@ CONTENTS = "\n".join(
 
 
 def refer_to_english(app: Any, config: Any) -> None:
-    """What is not translated is looked up in the English site around this one."""
+    """Look up references that are not translated in the English site around this one."""
     inventory = Path(app.outdir).parent / "objects.inv"
     if inventory.exists():
         config.intersphinx_mapping = {"pyqref": ("..", str(inventory))}

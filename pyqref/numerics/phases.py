@@ -117,6 +117,6 @@ def places_of_phase(phase: tuple[Phase, ...]) -> tuple[Any, ...]:
 
 
 def _padding(part: Phase, length: int) -> tuple[int, int]:
-    """Before and after a gradient of this length, so that there are as many windows as places."""
+    """Return the padding of a gradient of this length that makes as many windows as places."""
     reach = (len(part.taps) - 1) * part.dilation
     return part.before, part.places + reach - length - part.before

@@ -1,4 +1,4 @@
-"""Where the boxes of a graph stand: by Graphviz where it is installed, else in layers."""
+"""Places of the boxes of a graph: from Graphviz where it is installed, else in layers."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _layers(shown: Picture, sizes: Mapping[str, Point], label_sizes: list[Point]
 
 
 def _crossed(curve: Sequence[Point]) -> list[float]:
-    """Where across the picture a cubic passes, at a few points."""
+    """Return the horizontal positions of a cubic at a few points."""
     parts = [(0.25 * k, 1 - 0.25 * k) for k in range(5)]
     factors = [(u**3, 3 * t * u**2, 3 * t**2 * u, t**3) for t, u in parts]
     return [sum(f * p[0] for f, p in zip(each, curve, strict=True)) for each in factors]

@@ -351,6 +351,6 @@ def refuse_all(run: Any, arguments: tuple[Any, ...], place: int, right: np.ndarr
 
 
 def takes(run: Any, place: int, reason: str) -> bool:
-    """What is no fault: as many bins as there are counts, and images of any size."""
+    """Return True for what is no fault: as many bins as there are counts, images of any size."""
     of_any_size = run.__name__ == "gradient_of_largest"
     return of_any_size and reason in ("too small", "too large")

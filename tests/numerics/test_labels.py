@@ -43,7 +43,7 @@ def test_every_equation_has_one_function_and_one_display() -> None:
 
 
 def test_no_label_is_unknown() -> None:
-    """What a docstring, a kernel or a test names is displayed in the theory."""
+    """The theory displays every label that a docstring, a kernel or a test names."""
     assert {} == SURVEY.unknown
 
 

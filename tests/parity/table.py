@@ -27,7 +27,7 @@ TARGET = TESTS.parent / "docs" / "parity.rst"
 
 @dataclass
 class Evidence:
-    """What the cases that reach a name say about it."""
+    """Evidence about a name from the cases that reach it."""
 
     cases: list[str] = field(default_factory=list)
     elements: int = 0

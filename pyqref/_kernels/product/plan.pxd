@@ -25,7 +25,7 @@ cdef inline Py_ssize_t padded_for_tiles(Py_ssize_t depth) noexcept nogil:
 
 
 cdef inline bint suits_tiles(const Product* p) noexcept nogil:
-    """Whether tile registers multiply ``rows`` of ``quads``."""
+    """Return True if tile registers multiply ``rows`` of ``quads``."""
     return HAS_TILES and p.rows >= ROWS_WORTH_TILES and 0 < 4 * p.quads <= DEEPEST_TILES
 
 
@@ -64,10 +64,10 @@ cdef inline bint real_results_suit_streams(const Product* p) noexcept nogil:
 
 
 cdef inline bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) noexcept nogil:
-    """Whether threads take parts of the columns, each all rows, and not the other way round.
+    """Return True if threads share out the columns, each with all rows, instead of the rows.
 
     Weights are then read by one thread each. But it does not pay to write the same rows into
-    scratch several times, or where panels are few, to leave one thread with more than its share.
+    scratch several times, nor, where panels are few, to leave one thread with more than its share.
     """
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t splits = min(panels, <Py_ssize_t> n_threads)
@@ -139,12 +139,12 @@ cdef inline void cut(Product* p, int n_threads) noexcept nogil:
 
 
 cdef inline Py_ssize_t first_row_of(const Product* p, Py_ssize_t block) noexcept nogil:
-    """Where a block begins: blocks differ by one granule at most."""
+    """Return the first row of a block: blocks differ by one granule at most."""
     return min(block * p.granules // p.blocks * p.granule, p.rows)
 
 
 cdef inline double work_of(const Product* p) noexcept nogil:
-    """What a product takes, as a number of products of bytes by vectors."""
+    """Return the cost of a product, as a number of products of bytes by vectors."""
     cdef Py_ssize_t depth = 4 * p.quads
     cdef double work = <double> p.rows * max(p.columns, <Py_ssize_t> LEAST_COLUMNS)
     work *= depth + FINISHING

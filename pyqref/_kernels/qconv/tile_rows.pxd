@@ -46,7 +46,7 @@ cdef inline bint reach_over_edges(const Image* image) noexcept nogil:
 
 
 cdef inline bint suits_spans(const Product* p, const Image* image) noexcept nogil:
-    """Whether tile registers read windows as spans, and this is worth more than whole tiles are."""
+    """Return True if tile registers read windows as spans, and this beats whole tiles."""
     cdef Py_ssize_t outputs = outputs_of_span(image)
     cdef Spans spans
     if not suits_tiles(p) or is_matrix(image) or image.flip or p.put_rows != NULL:
@@ -67,7 +67,7 @@ cdef inline bint suits_spans(const Product* p, const Image* image) noexcept nogi
 
 
 cdef inline void fill_spans(Spans* spans, const Image* image, Py_ssize_t* offsets) noexcept nogil:
-    """How windows are read as spans; ``offsets`` are filled where they are wanted."""
+    """Describe windows as spans; fill ``offsets`` where they are wanted."""
     cdef Py_ssize_t pixel = image.channels
     cdef Py_ssize_t line = image.size[2] * pixel
     cdef Py_ssize_t step = 0

@@ -13,7 +13,7 @@ from pyqref._kernels.windows.gathering cimport copy_floats
 cdef inline float* place_of(
     const Convolution* p, const Box* box, Py_ssize_t at, float* out
 ) noexcept nogil:
-    """Where the result of a position of a box belongs in the first output of ``out``."""
+    """Return the place in the first output of ``out`` of the result at a position of a box."""
     cdef const Axis* a = p.axes
     cdef Py_ssize_t z = box.first[0] + at // p.plane
     cdef Py_ssize_t y = box.first[1] + at % p.plane // p.pitch
@@ -24,7 +24,7 @@ cdef inline float* place_of(
 
 
 cdef inline bint is_whole(const Convolution* p, const Box* box, const Place* tile) noexcept nogil:
-    """Whether the results of a tile lie side by side, and those of outputs as far apart."""
+    """Return True if the results of a tile lie side by side, and those of outputs evenly."""
     return p.out_row > 0 and (
         tile.at % p.pitch + tile.vectors * SIMD_LANES <= box.count[2]
     )
@@ -34,7 +34,7 @@ cdef inline void put_sums(
     const Convolution* p, const Box* box, const Place* tile, float* out, Py_ssize_t first,
     Py_ssize_t outputs
 ) noexcept nogil:
-    """Those of one tile, line by line, for ``outputs`` outputs of a group from ``first`` on."""
+    """Store the sums of one tile, line by line, for ``outputs`` outputs from ``first`` on."""
     cdef const float* sums = tile.sums
     cdef Py_ssize_t step = p.axes[2].out_step
     cdef Py_ssize_t at = tile.at
@@ -89,7 +89,7 @@ cdef inline void convolve_outputs(
 
 
 cdef inline float* scratch_of(const Convolution* p, int thread) noexcept nogil:
-    """What a thread has, from the beginning of a line of the cache on."""
+    """Return the scratch of a thread, from the beginning of a cache line on."""
     cdef size_t at = <size_t> (p.scratch + thread * p.buffer)
     return <float*> ((at + LINE - 1) // LINE * LINE)
 

@@ -83,7 +83,7 @@ cdef struct Box:
 
 
 cdef inline Py_ssize_t slot_of(const Axis* a, Py_ssize_t remainder) noexcept nogil:
-    """How many of the remainders before this one some tap meets."""
+    """Count the remainders before this one that some tap meets."""
     cdef Py_ssize_t r, tap
     cdef Py_ssize_t slot = 0
     for r in range(remainder):
@@ -108,7 +108,7 @@ cdef inline void copy_part_of_lines(
     const Convolution* p, const float* image, const Box* box, Py_ssize_t rz, Py_ssize_t ry,
     Py_ssize_t rx, float* target
 ) noexcept nogil:
-    """Of one channel, the numbers of a remainder along each axis that are in or beside it."""
+    """Copy the part of one channel that a box needs: one remainder along each axis."""
     cdef const Axis* deep = &p.axes[0]
     cdef const Axis* high = &p.axes[1]
     cdef const Axis* wide = &p.axes[2]
@@ -153,7 +153,7 @@ cdef inline void copy_box(
 
 
 cdef inline Py_ssize_t lay_tiles(const Convolution* p, const Box* box, Place* tiles) noexcept nogil:
-    """Where the tiles of a box begin."""
+    """Lay out the beginnings of the tiles of a box."""
     cdef Py_ssize_t lines = 1 if p.across else box.count[1]
     cdef Py_ssize_t length = box.count[2]
     cdef Py_ssize_t count = 0
@@ -189,13 +189,13 @@ cdef inline Py_ssize_t floats_of_box(Convolution* p, bint of_lines) noexcept nog
 
 
 cdef inline Py_ssize_t price_of_tiles(Py_ssize_t length) noexcept nogil:
-    """What tiles of so many positions take, a half vector each besides the products."""
+    """Return the cost of tiles of so many positions: products, and half a vector for each."""
     cdef Py_ssize_t vectors = (length + SIMD_LANES - 1) // SIMD_LANES
     return 2 * vectors + (vectors + POSITION_VECTORS - 1) // POSITION_VECTORS
 
 
 cdef inline void choose_boxes(Convolution* p) noexcept nogil:
-    """As large as the scratch allows, along the last axis first."""
+    """Choose boxes as large as the scratch allows, along the last axis first."""
     cdef Axis* a
     cdef Py_ssize_t axis, low, high, middle
     cdef Py_ssize_t apart, across, most
@@ -244,7 +244,7 @@ cdef inline void choose_boxes(Convolution* p) noexcept nogil:
 
 
 cdef inline void fill_offsets(Convolution* p) noexcept nogil:
-    """Where each tap of each channel finds what it meets, behind an output."""
+    """Fill in the place, behind an output, of the input of each tap of each channel."""
     cdef Axis* a = p.axes
     cdef Py_ssize_t channel, kz, ky, kx, z, y, x, slot
     cdef Py_ssize_t k = 0
@@ -269,7 +269,7 @@ cdef inline void fill_offsets(Convolution* p) noexcept nogil:
 
 
 cdef inline void fill_planes(Convolution* p, const Py_ssize_t* spread) noexcept nogil:
-    """Where the results of each output begin: those of taps beside each other, then channels."""
+    """Fill in the beginning of each output's results: taps side by side, then channels."""
     cdef Py_ssize_t volume = (
         p.axes[0].out_places * p.axes[1].out_places * p.axes[2].out_places
     )

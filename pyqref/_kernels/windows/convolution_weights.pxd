@@ -39,7 +39,7 @@ cdef struct WeightGradient:
 cdef inline Py_ssize_t lay_runs(
     const Convolution* p, Py_ssize_t first, Py_ssize_t count, Run* runs
 ) noexcept nogil:
-    """Where the inputs of ``count`` results from ``first`` on are, line by line."""
+    """Find the inputs of ``count`` results from ``first`` on, line by line."""
     cdef Py_ssize_t width = p.axes[2].out_size
     cdef Py_ssize_t height = p.axes[1].out_size
     cdef Py_ssize_t line = first // width
@@ -59,7 +59,7 @@ cdef inline void add_block(
     const WeightGradient* w, const float* grad, Py_ssize_t first, Py_ssize_t channels,
     const float* copied, float* sums, float* panel, Run* runs
 ) noexcept nogil:
-    """What some results of one image add to the sums of all outputs."""
+    """Add the terms of some results of one image to the sums of all outputs."""
     cdef const Convolution* p = &w.layer
     cdef Py_ssize_t count = min(<Py_ssize_t> RESULTS, w.length - first)
     cdef Py_ssize_t terms = channels * p.taps

@@ -53,12 +53,12 @@ cdef struct Depthwise:
 
 
 cdef inline Py_ssize_t first_of_part(const Depthwise* d, Py_ssize_t phase) noexcept nogil:
-    """Which number of a part is the first of the line, and not of the padding before it."""
+    """Return the index in a part of the first number of the line, behind the padding."""
     return max((d.before_x - phase + d.stride_x - 1) // d.stride_x, <Py_ssize_t> 0)
 
 
 cdef inline Py_ssize_t count_of_part(const Depthwise* d, Py_ssize_t phase) noexcept nogil:
-    """How many numbers of the line are in a part."""
+    """Return how many numbers of the line a part has."""
     cdef Py_ssize_t x = first_of_part(d, phase) * d.stride_x + phase - d.before_x
     return (d.width - x + d.stride_x - 1) // d.stride_x if x < d.width else 0
 

@@ -116,7 +116,7 @@ def convolution_gradient(
 
 
 def _are_apart(windows: Windows, count: tuple[int, ...], size: tuple[int, ...]) -> bool:
-    """Whether every place of an image is in one window."""
+    """Return True if every place of an image is in exactly one window."""
     lengths = tuple(map(operator.mul, count, windows.stride))
     return (
         windows.kernel == windows.stride
