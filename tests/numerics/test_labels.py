@@ -11,12 +11,12 @@ from pathlib import Path
 from docs.extensions import extension
 
 from pyqref.explaining.show.links import link
+from pyqref.sphinx import equations as EQUATIONS
 
 ROOT = Path(__file__).parents[2]
 NUMERICS = sorted((ROOT / "pyqref" / "numerics").glob("*.py"))
 
 
-EQUATIONS = extension("equations")
 SURVEY = EQUATIONS.survey()
 
 
@@ -85,5 +85,5 @@ def test_a_compiled_equation_has_twins_on_every_processor() -> None:
 def test_tests_are_counted() -> None:
     """A test with two cases counts twice."""
     file = "tests/formulas/test_fake_quantize.py"
-    counted = EQUATIONS.cases([file])
+    counted = extension("cases").cases([file])
     assert 2 == counted[f"{file}::test_eq_fake_quantize_channel__near_ties"]
