@@ -119,7 +119,7 @@ def test_models_that_are_not_prepared() -> None:
 
 
 def test_checkpoints(tmp_path: Path) -> None:
-    """The same model goes on; a removed file or another path begins anew."""
+    """A state of the same model goes on; a removed file or another path begins anew."""
     path = tmp_path / "kept"
     q.calibrate(prepared(), batches(), checkpoint=path, piece=4)
     with says("give the same model and piece to go on, or remove the file to begin anew"):
