@@ -1,7 +1,4 @@
-"""Sums, means, extremes and their like over some axes of an array.
-
-``axes`` is a tuple of non-negative axes; ``keepdim`` leaves them in place with length 1.
-"""
+"""Sums, means, extremes over a tuple of axes from 0 on; ``keepdim`` leaves them with length 1."""
 
 from __future__ import annotations
 
