@@ -162,11 +162,13 @@ def _product_of_the_others(x: Array, axes: Axes) -> Array:
 
 
 def _largest(x: Array, axes: Axes, keepdim: bool) -> Array:
-    return np.asarray(_maximum(x, axes, keepdims=keepdim))
+    result: Array = _maximum(x, axes, keepdims=keepdim)
+    return result
 
 
 def _smallest(x: Array, axes: Axes, keepdim: bool) -> Array:
-    return np.asarray(_minimum(x, axes, keepdims=keepdim))
+    result: Array = _minimum(x, axes, keepdims=keepdim)
+    return result
 
 
 class _Extreme(_Reduction):
@@ -197,7 +199,7 @@ class Amax(_Extreme):
     compute = staticmethod(_largest)
 
     def take(self, x: Array, axes: Axes) -> Array:
-        return _largest(x, axes, True)
+        return np.asarray(_largest(x, axes, True))
 
 
 class Amin(_Extreme):
@@ -206,7 +208,7 @@ class Amin(_Extreme):
     compute = staticmethod(_smallest)
 
     def take(self, x: Array, axes: Axes) -> Array:
-        return _smallest(x, axes, True)
+        return np.asarray(_smallest(x, axes, True))
 
 
 class _ExtremeOfAll(_Extreme):

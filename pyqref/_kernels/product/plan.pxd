@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t
 from pyqref._kernels._parallel cimport useful_threads
-from pyqref._kernels.cache cimport suits_streams, whole_lines
+from pyqref._kernels.cache cimport LINE, suits_streams, whole_lines
 from pyqref._kernels.product.description cimport (
     BLOCK_POINTERS, BLOCK_ROWS, BLOCK_ROWS_OF_TILES, COLUMNS_IN_PLACE, COPIED_TOO_MUCH,
     DEEPEST_TILES, FUSED, GROUP_ROWS, HAS_TILES, IN_PLACE_BYTES, LEAST_BLOCK_ROWS, NARROW_TILE_ROWS,
@@ -29,6 +29,13 @@ cdef inline bint suits_tiles(const Product* p) noexcept nogil:
     return HAS_TILES and p.rows >= ROWS_WORTH_TILES and 0 < 4 * p.quads <= DEEPEST_TILES
 
 
+cdef inline Py_ssize_t most_columns_in_place(const Product* p) noexcept nogil:
+    """For more columns, rows are worth a copy in which they begin at cache lines, far apart."""
+    if (<Py_ssize_t> p.matrix | p.matrix_row) % LINE:
+        return COLUMNS_IN_PLACE
+    return 8 * COLUMNS_IN_PLACE
+
+
 cdef inline void lay_out(Product* p) noexcept nogil:
     """Choose between tile registers and vectors, and where rows lie in the scratch."""
     cdef Py_ssize_t depth = 4 * p.quads
@@ -52,7 +59,7 @@ cdef inline void lay_out(Product* p) noexcept nogil:
         layout.group = layout.slice_step * layout.slices
     if p.epilogue.weight_zero_points != NULL:
         p.matrix = NULL             # the sums of rows are wanted
-    if p.columns > COLUMNS_IN_PLACE and depth > TILE_DEPTH:
+    if p.columns > most_columns_in_place(p) and depth > TILE_DEPTH:
         p.matrix = NULL             # rows are read so often that they are worth a copy
 
 

@@ -8,7 +8,6 @@ from pyqref._kernels._parallel cimport is_ending
 from pyqref._kernels.simd.primitives cimport SIMD_LANES
 from pyqref._kernels.windows.convolution cimport scratch_of
 from pyqref._kernels.windows.convolution_boxes cimport POSITIONS, Box, Convolution, copy_box
-from pyqref._kernels.windows.gathering cimport gather
 
 cdef extern from "simd/transpose.h":
     void transpose_f32(
@@ -92,7 +91,7 @@ cdef inline void weight_gradient_task(void* context, Py_ssize_t index, int threa
     cdef float* panel = copied + p.copied
     cdef float* sums = panel + RESULTS * POSITIONS
     cdef Run* runs = <Run*> (sums + w.panels * p.channels * p.taps * POSITIONS)
-    cdef Py_ssize_t image, first, i, o
+    cdef Py_ssize_t image, first, i
     cdef const float* x
     cdef float* out
     cdef Box box
@@ -113,6 +112,7 @@ cdef inline void weight_gradient_task(void* context, Py_ssize_t index, int threa
     out = w.out + group * p.outputs * w.all_channels * p.taps + channel * p.taps
     for i in range(w.panels):
         first = i * POSITIONS
-        for o in range(first, min(first + POSITIONS, p.outputs)):
-            x = sums + first * terms + o - first
-            gather(out + o * w.all_channels * p.taps, x, POSITIONS, terms)
+        transpose_f32(
+            out + first * w.all_channels * p.taps, w.all_channels * p.taps, sums + first * terms,
+            POSITIONS, terms, min(<Py_ssize_t> POSITIONS, p.outputs - first),
+        )
