@@ -187,7 +187,8 @@ def figure_page(*names: str, title: str = "pyqref") -> str:
     Parameters
     ----------
     names
-        As in :func:`figure`; all six if none is given.
+        Some of ``"range"``, ``"ties"``, ``"channels"``, ``"requantize"``, ``"straight-through"``
+        and ``"window"``; all six if none is given.
     title
         Of the page.
 

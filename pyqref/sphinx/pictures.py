@@ -44,7 +44,7 @@ def digits() -> list[list[int]]:
 
     Examples
     --------
-    >>> len(digits()), len(digits()[3]), max(digits()[3])
+    >>> len(digits()), len(digits()[3]), max(map(max, digits()))
     (10, 64, 16)
     """
     text = (STATIC / "pyqref" / "digits.js").read_text("utf-8")
