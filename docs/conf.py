@@ -38,6 +38,7 @@ extensions = [
     "notebooks",
     "used_in",
     "graph_picture",
+    "course_pages",
     "exercise_table",
     "warning_table",
     "api_pages",
