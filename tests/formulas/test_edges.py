@@ -203,3 +203,39 @@ def test_eq_conv_transpose_accumulator__weight_turned_round() -> None:
     found = convolution.transpose_weight(weight, 1)
     assert (2, 1, 6) == found.shape
     assert [[5, 4, 3, 2, 1, 0], [11, 10, 9, 8, 7, 6]] == found[:, 0].tolist()
+
+
+def test_eq_fake_quantize_mask__no_negative_zero() -> None:
+    """An integer has no negative zero, so that its real number has none."""
+    y, _ = fake_quantize.fake_quantize_grid(np.float32([-0.0]), 1.0, 0, -1, 1)
+    assert not np.signbit(y).any()
+
+
+def test_eq_requantize__multiplier_of_the_bias() -> None:
+    """Where the bias is not multiplied, its multiplier is 1."""
+    assert 1 == requantize.requantization("qnnpack", 0.5, 0.25, 1.0, 0, bias=[3.0]).bias_multiplier
+    assert 8 == requantize.requantization("fbgemm", 0.5, 0.25, 1.0, 0, bias=[3.0]).bias_multiplier
+
+
+@pytest.mark.parametrize("outputs", [1, 2, 3, 4])
+def test_eq_quantized_adaptive_avg_pool__longest_window(outputs: int) -> None:
+    """The last axes are as long as the longest window, and no longer."""
+    view, count = pooling.adaptive_windows(np.ones((1, 4, 4), np.uint8), 0, [outputs, 4])
+    starts = [o * 4 // outputs for o in range(outputs)]
+    ends = [-(-(o + 1) * 4 // outputs) for o in range(outputs)]
+    sizes = [end - start for start, end in zip(starts, ends, strict=True)]
+    assert (max(sizes), 1) == view.shape[-2:]
+    assert [[size] * 4 for size in sizes] == np.broadcast_to(count, (outputs, 4)).tolist()
+
+
+def test_eq_add_fixed_point__left_shift() -> None:
+    """Steps that are more than 2**22 of those of the result are shifted to the left."""
+    coarse, fine = elementwise.Grid(2.0**24, 0), elementwise.Grid(1.0, 0)
+    total, shift = elementwise.sum_fixed_point(np.uint8([3]), coarse, np.uint8([0]), fine, fine)
+    assert ([3 * 2**24], 0) == (total.tolist(), shift)
+
+
+def test_eq_fixed_point_multiplier__too_large() -> None:
+    """A multiplier that cannot be stored becomes the largest one."""
+    multiplier, exponent = fixed_point.fixed_point_multiplier(2.0**30)
+    assert (2**31 - 1, 30) == (multiplier, exponent)
