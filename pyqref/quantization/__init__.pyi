@@ -11,6 +11,7 @@ from .diagnostics import NoEffectWarning as NoEffectWarning
 from .diagnostics import NoMatchWarning as NoMatchWarning
 from .diagnostics import NotPreparedWarning as NotPreparedWarning
 from .diagnostics import NotQuantizedWarning as NotQuantizedWarning
+from .diagnostics import NotRepairedWarning as NotRepairedWarning
 from .diagnostics import QConfigMismatchWarning as QConfigMismatchWarning
 from .diagnostics import QuantizationError as QuantizationError
 from .diagnostics import QuantizationWarning as QuantizationWarning
@@ -45,6 +46,8 @@ from .fake_quantize import FakeQuantize as FakeQuantize
 from .fake_quantize import FakeQuantizeBase as FakeQuantizeBase
 from .fake_quantize import FixedQParamsFakeQuantize as FixedQParamsFakeQuantize
 from .fake_quantize import FusedMovingAvgObsFakeQuantize as FusedMovingAvgObsFakeQuantize
+from .fake_quantize import LSQFakeQuantize as LSQFakeQuantize
+from .fake_quantize import PACTFakeQuantize as PACTFakeQuantize
 from .fake_quantize import default_affine_fixed_qparams_fake_quant as default_affine_fixed_qparams_fake_quant
 from .fake_quantize import default_dynamic_fake_quant as default_dynamic_fake_quant
 from .fake_quantize import default_embedding_fake_quant as default_embedding_fake_quant
@@ -70,8 +73,13 @@ from .fuser_method_mappings import fuse_conv_bn_relu as fuse_conv_bn_relu
 from .fuser_method_mappings import fuse_convtranspose_bn as fuse_convtranspose_bn
 from .fuser_method_mappings import fuse_linear_bn as fuse_linear_bn
 from .fuser_method_mappings import get_fuser_method as get_fuser_method
+from .merging import merge as merge
+from .observer import CountedObserverBase as CountedObserverBase
+from .observer import EntropyObserver as EntropyObserver
 from .observer import FixedQParamsObserver as FixedQParamsObserver
 from .observer import HistogramObserver as HistogramObserver
+from .observer import LSQObserver as LSQObserver
+from .observer import MSEObserver as MSEObserver
 from .observer import MinMaxObserver as MinMaxObserver
 from .observer import MovingAverageMinMaxObserver as MovingAverageMinMaxObserver
 from .observer import MovingAveragePerChannelMinMaxObserver as MovingAveragePerChannelMinMaxObserver
@@ -79,7 +87,10 @@ from .observer import NoopObserver as NoopObserver
 from .observer import Observer as Observer
 from .observer import ObserverBase as ObserverBase
 from .observer import PerChannelMinMaxObserver as PerChannelMinMaxObserver
+from .observer import PerChannelPowerOfTwoObserver as PerChannelPowerOfTwoObserver
+from .observer import PercentileObserver as PercentileObserver
 from .observer import PlaceholderObserver as PlaceholderObserver
+from .observer import PowerOfTwoObserver as PowerOfTwoObserver
 from .observer import RecordingObserver as RecordingObserver
 from .observer import ReuseInputObserver as ReuseInputObserver
 from .observer import UniformQuantizationObserverBase as UniformQuantizationObserverBase
@@ -161,5 +172,8 @@ from .stubs import QuantStub as QuantStub
 from .stubs import QuantWrapper as QuantWrapper
 
 # Imported when first used:
+from .calibrating import CalibrationError as CalibrationError
+from .calibrating import calibrate as calibrate
 from . import fx as fx  # not in __all__
 from . import quantize_fx as quantize_fx  # not in __all__
+from . import repair as repair  # not in __all__

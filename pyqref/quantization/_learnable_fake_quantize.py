@@ -10,7 +10,7 @@ from pyqref._typing import Tensor
 from pyqref.nn.loaded_grid import require_loaded_finite
 from pyqref.nn.parameter import Parameter
 from pyqref.numerics.qparams import symmetric_zero_point
-from pyqref.quantization.fake_quantize.base import FakeQuantizeBase, require_tensor
+from pyqref.quantization.fake_quantize.base import FakeQuantizeBase, require_equal, require_tensor
 from pyqref.quantization.observer.checks import named
 from pyqref.tensor.base import wrap
 from pyqref.tensor.learnable_fake_quantize import (
@@ -210,6 +210,17 @@ class _LearnableFakeQuantize(FakeQuantizeBase):
                 X, self.scale, self.zero_point, self.ch_axis, *limits
             )
         return _fake_quantize_learnable_per_tensor_affine(X, self.scale, self.zero_point, *limits)
+
+    def _merge(self, other: Any) -> None:
+        """Merge the observers; once the parameters are trained, they must be the same."""
+        if self.static_enabled._array[0] != 1:
+            for name in ("scale", "zero_point"):
+                require_equal(self, name, other, "; trained scales have no parts: train one model")
+            return
+        observer = self.activation_post_process
+        observer.merge(other.activation_post_process)
+        if observer._has_data():
+            self._take(*observer.calculate_qparams())
 
     def _take(self, scale: Any, zero_point: Any) -> None:
         """Copy what the observer found into the parameters."""

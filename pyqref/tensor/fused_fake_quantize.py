@@ -24,7 +24,7 @@ from .fake_quantize import (
 )
 from .quantized.validation import no_such_axis
 
-__all__ = ["fused_moving_avg_obs_fake_quant"]
+__all__ = ["choose_for_range", "fused_moving_avg_obs_fake_quant"]
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -59,8 +59,10 @@ def fused_moving_avg_obs_fake_quant(
         State, changed in place; per row it gets the size of the channel axis.
     averaging_const
         Weight of this tensor's range.
-    quant_min, quant_max, ch_axis
-        As in :func:`fake_quantize_per_channel_affine`.
+    quant_min, quant_max
+        Range of the integers.
+    ch_axis
+        The axis of the channels.
     per_row_fake_quant
         Parameters for each index of ``ch_axis``.
     symmetric_quant
@@ -122,7 +124,9 @@ def fused_moving_avg_obs_fake_quant(
         return input
     if per_row:
         _resize(running_min, running_max, channels)
-    _choose(running_min, running_max, scale, zero_point, quant_min, quant_max, symmetric_quant)
+    choose_for_range(
+        running_min, running_max, scale, zero_point, quant_min, quant_max, symmetric_quant
+    )
     if per_row:
         return fake_quantize_per_channel_affine(
             input, scale, zero_point, ch_axis, quant_min, quant_max
@@ -192,7 +196,7 @@ def _resize(running_min: Any, running_max: Any, channels: int) -> None:
             assign(running, np.full(channels, empty))
 
 
-def _choose(
+def choose_for_range(
     running_min: Any,
     running_max: Any,
     scale: Any,

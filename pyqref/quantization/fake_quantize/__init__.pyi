@@ -18,6 +18,8 @@ from .defaults import fused_wt_fake_quant_range_neg_127_to_127 as fused_wt_fake_
 from .fake_quantize import FakeQuantize as FakeQuantize
 from .fixed_qparams import FixedQParamsFakeQuantize as FixedQParamsFakeQuantize
 from .fused import FusedMovingAvgObsFakeQuantize as FusedMovingAvgObsFakeQuantize
+from .lsq import LSQFakeQuantize as LSQFakeQuantize
+from .pact import PACTFakeQuantize as PACTFakeQuantize
 from .switches import disable_fake_quant as disable_fake_quant
 from .switches import disable_observer as disable_observer
 from .switches import enable_fake_quant as enable_fake_quant

@@ -7,20 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from pyqref._typing import Tensor
+from pyqref._typing import Self, Tensor
 from pyqref.nn.modules.module import Module
 from pyqref.quantization.observer.checks import named
+from pyqref.quantization.observer.merging import require_alike
 from pyqref.quantization.observer.partial import PartialWrapper, make_partial
 from pyqref.tensor.base import wrap
 from pyqref.tensor.foreign import kind_of
 
-__all__ = ["FakeQuantizeBase", "require_tensor"]
+__all__ = ["FakeQuantizeBase", "require_equal", "require_tensor"]
 
 
 def require_tensor(asks: Module, x: Tensor) -> None:
     """Raise TypeError unless ``x`` is a tensor; ``asks`` is the module that was called."""
     if not hasattr(x, "_array"):
         raise TypeError(f"{named(asks)} takes a tensor, got {kind_of(x)}")
+
+
+def require_equal(own: Any, name: str, other: Any, remedy: str = "") -> None:
+    """Raise ValueError unless a tensor of two fake quantizers is the same."""
+    mine, theirs = getattr(own, name).tolist(), getattr(other, name).tolist()
+    if mine != theirs:
+        raise ValueError(
+            f"{named(own)}: merge takes a fake quantizer with the same {name}, {mine}, "
+            f"got {theirs}{remedy}"
+        )
 
 
 class FakeQuantizeBase(ABC, Module):
@@ -87,6 +98,54 @@ class FakeQuantizeBase(ABC, Module):
     def disable_observer(self) -> None:
         """Keep scale and zero point as they are."""
         self.enable_observer(False)
+
+    def merge(self, other: FakeQuantizeBase) -> Self:
+        """Take in what another fake quantizer saw, as if this one had seen it as well.
+
+        The observers are merged (:meth:`ObserverBase.merge`), and scale and zero point follow.
+
+        Parameters
+        ----------
+        other
+            A fake quantizer of the same class, made with the same arguments, whose switches are
+            set alike. It stays as it is.
+
+        Returns
+        -------
+        FakeQuantizeBase
+            The fake quantizer itself.
+
+        Raises
+        ------
+        TypeError
+            ``other`` is of another class.
+        ValueError
+            It was made with other arguments, has other switches, or other parameters where they
+            were trained or do not depend on the data.
+        NotImplementedError
+            A class of your own does not define ``_merge(self, other)``.
+
+        Examples
+        --------
+        >>> import pyqref
+        >>> first, second = [pyqref.quantization.FakeQuantize() for _ in range(2)]
+        >>> _ = first(pyqref.tensor([0.0, 1.0])), second(pyqref.tensor([0.0, 255.0]))
+        >>> first.merge(second).scale
+        tensor([1.])
+        """
+        require_alike(self, other)
+        for name in ("fake_quant_enabled", "observer_enabled", "static_enabled"):
+            if name in self._buffers:
+                require_equal(self, name, other)
+        self._merge(other)
+        return self
+
+    def _merge(self, other: Any) -> None:
+        """Take in the state of ``other``, which is of this class and was made alike."""
+        raise NotImplementedError(
+            f"{type(self).__name__} does not say how to merge: define its method "
+            "_merge(self, other), which takes in what other saw"
+        )
 
     @property
     def _fake_quantizes(self) -> bool:

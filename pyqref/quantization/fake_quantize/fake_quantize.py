@@ -21,7 +21,7 @@ from pyqref.tensor.fake_quantize import (
     fake_quantize_per_tensor_affine,
 )
 
-from .base import FakeQuantizeBase, require_tensor
+from .base import FakeQuantizeBase, require_equal, require_tensor
 
 __all__ = ["FakeQuantize"]
 
@@ -156,6 +156,20 @@ class FakeQuantize(FakeQuantizeBase):
         return fake_quantize_per_tensor_affine(
             x, self.scale, self.zero_point, self.quant_min, self.quant_max
         )
+
+    def _merge(self, other: Any) -> None:
+        """Merge the observers; where they are off, the parameters must be the same."""
+        if not self._observes:
+            for name in ("scale", "zero_point"):
+                require_equal(self, name, other, "; turn the observers on, or calibrate together")
+        observer = self.activation_post_process
+        observer.merge(other.activation_post_process)
+        if self._observes and observer._has_data():
+            self._choose()
+
+    def _choose(self) -> None:
+        """Keep the parameters of what the observer saw."""
+        self._keep(*self.calculate_qparams())
 
     def _keep(self, scale: Any, zero_point: Any) -> None:
         assign(self.scale, scale._array)

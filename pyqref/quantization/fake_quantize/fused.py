@@ -14,7 +14,7 @@ from pyqref.quantization.observer.moving_average_per_channel_min_max import (
     MovingAveragePerChannelMinMaxObserver,
 )
 from pyqref.tensor.base import wrap
-from pyqref.tensor.fused_fake_quantize import fused_moving_avg_obs_fake_quant
+from pyqref.tensor.fused_fake_quantize import choose_for_range, fused_moving_avg_obs_fake_quant
 
 from .base import require_tensor
 from .fake_quantize import FakeQuantize
@@ -42,7 +42,7 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
     ----------
     observer
         ``MovingAverageMinMaxObserver`` or ``MovingAveragePerChannelMinMaxObserver``, or
-        a recipe for one.
+        a recipe for one. A :class:`PowerOfTwoObserver` is one as well; it chooses the scale itself.
     quant_min, quant_max
         Range of the integers.
     **observer_kwargs
@@ -110,6 +110,8 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         if not self.__dict__.get("_was_called", True):
             self._was_called = True
             self._warn_of_override(observer)
+        if getattr(observer, "chooses_scale", False):
+            return super().forward(x)
         # Buffers are looked for in vain elsewhere first: once each.
         observer_on, fake_quant_on = self.observer_enabled, self.fake_quant_enabled
         min_val = observer.min_val
@@ -139,6 +141,22 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         except (TypeError, ValueError) as error:
             raise type(error)(f"{named(observer)}: {error}") from error
 
+    def _choose(self) -> None:
+        """Keep the parameters that training uses for what the observer saw."""
+        observer = self.activation_post_process
+        if getattr(observer, "chooses_scale", False):
+            super()._choose()
+            return
+        choose_for_range(
+            observer.min_val,
+            observer.max_val,
+            self.scale,
+            self.zero_point,
+            self.quant_min,
+            self.quant_max,
+            self.is_symmetric_quant,
+        )
+
     def _warn_of_override(self, observer: Any) -> None:
         problem = unused_override(self)
         if problem and type(observer) not in _told:
@@ -156,7 +174,7 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         )
 
 
-#: Observers of which was told already, by a call or by ``prepare_qat``.
+#: Observers that a call or ``prepare_qat`` has already reported.
 _told: set[type] = set()
 _CHOOSES = ("calculate_qparams", "_calculate_qparams")
 

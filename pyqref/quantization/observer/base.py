@@ -10,8 +10,9 @@ from typing import Any
 from pyqref.dtypes import dtype as Dtype
 from pyqref.nn.modules.module import Module
 
-from ..._typing import Tensor
+from ..._typing import Self, Tensor
 from .html import observer_html
+from .merging import require_alike
 from .partial import PartialWrapper, make_partial
 
 __all__ = ["Observer", "ObserverBase"]
@@ -73,6 +74,54 @@ class ObserverBase(ABC, Module):
     @abstractmethod
     def calculate_qparams(self, **kwargs: object) -> tuple[Tensor, Tensor]:
         """Scale and zero point for what was seen."""
+
+    def merge(self, other: ObserverBase) -> Self:
+        """Take in what another observer saw, as if this one had seen it as well.
+
+        Calibrate parts of the data with observers of their own, in any number of processes, and
+        merge them: ``docs/calibrate`` tells for each class what is exact.
+
+        Parameters
+        ----------
+        other
+            An observer of the same class, made with the same arguments. It stays as it is.
+
+        Returns
+        -------
+        ObserverBase
+            The observer itself.
+
+        Raises
+        ------
+        TypeError
+            ``other`` is of another class.
+        ValueError
+            It was made with other arguments, or has another number of channels.
+        NotImplementedError
+            A class of your own does not define ``_merge(self, other)``.
+
+        Examples
+        --------
+        >>> import pyqref
+        >>> first, second = [pyqref.quantization.MinMaxObserver() for _ in range(2)]
+        >>> _ = first(pyqref.tensor([0.0, 1.0])), second(pyqref.tensor([-3.0, 0.5]))
+        >>> first.merge(second)
+        MinMaxObserver(min_val=-3.0, max_val=1.0)
+        """
+        require_alike(self, other)
+        self._merge(other)
+        return self
+
+    def _merge(self, other: Any) -> None:
+        """Take in the state of ``other``, which is of this class and was made alike."""
+        raise NotImplementedError(
+            f"{type(self).__name__} does not say how to merge: define its method "
+            "_merge(self, other), which takes in what other saw"
+        )
+
+    def _has_data(self) -> bool:
+        """Return True if parameters can be calculated without a warning."""
+        return True
 
     def _repr_html_(self) -> str:
         return observer_html(self)

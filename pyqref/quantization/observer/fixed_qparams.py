@@ -14,6 +14,7 @@ from pyqref.tensor import Tensor
 from pyqref.tensor.base import wrap
 
 from .base import ObserverBase
+from .checks import named
 
 __all__ = ["FixedQParamsObserver"]
 
@@ -83,6 +84,16 @@ class FixedQParamsObserver(ObserverBase):
         self.register_buffer("scale", wrap(np.array([scale], dtype=np.float32)))
         self.register_buffer("zero_point", wrap(np.array([zero_point], dtype=np.int32)))
         self.qscheme = qscheme
+
+    def _merge(self, other: Any) -> None:
+        """Take the same parameters, which do not depend on data."""
+        for name in ("scale", "zero_point"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine.tolist() != theirs.tolist():
+                raise ValueError(
+                    f"{named(self)}: merge takes an observer with the same {name}, "
+                    f"{mine.tolist()}, got {theirs.tolist()}"
+                )
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
         """Load; some states have numbers without dimensions, where today there is a list of one."""

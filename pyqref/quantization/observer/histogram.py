@@ -13,6 +13,7 @@ from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_tensor_affine, per_tensor_symmetric, quint8
 from pyqref.dtypes import qscheme as Qscheme
 from pyqref.numerics.histogram import Histogram, search_range
+from pyqref.numerics.merging import union_histogram
 from pyqref.numerics.qparams import EPS
 from pyqref.tape import Array
 from pyqref.tensor.assign import assign
@@ -158,6 +159,15 @@ class HistogramObserver(UniformQuantizationObserverBase):
     def _set_range(self, low: float, high: float) -> None:
         assign(self._buffers["min_val"], np.array(low, np.float32))
         assign(self._buffers["max_val"], np.array(high, np.float32))
+
+    def _merge(self, other: Any) -> None:
+        """Add the counts of ``other`` over the range of both (``eq-histogram-union``)."""
+        mine, theirs = Histogram(*self._seen()), Histogram(*other._seen())
+        if theirs.min_val <= theirs.max_val:
+            if mine.min_val <= mine.max_val:
+                theirs = union_histogram(mine, theirs, self.upsample_rate)
+            assign(self.histogram, theirs.counts)
+            self._set_range(theirs.min_val, theirs.max_val)
 
     def calculate_qparams(self, **kwargs: object) -> tuple[Tensor, Tensor]:
         """Scale and zero point of the range that costs least, each of shape ``(1,)``."""

@@ -11,6 +11,7 @@ from pyqref._typing import Tensor
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_tensor_affine, per_tensor_symmetric, quint8
 from pyqref.dtypes import qscheme as Qscheme
+from pyqref.numerics.moving_average import extreme_range
 from pyqref.numerics.qparams import EPS
 from pyqref.tape import Array
 from pyqref.tensor.assign import assign
@@ -115,6 +116,14 @@ class MinMaxObserver(UniformQuantizationObserverBase):
     def _range_with(self, low: Array, high: Array, x: Array) -> tuple[Array, Array] | None:
         """Return the range of ``x`` and all earlier data, or None where ``x`` is not finite."""
         return _kernels.running_range(low, high, x)
+
+    def _merge(self, other: Any) -> None:
+        """Widen the range to that of ``other`` (``eq-running-range``)."""
+        low, high = extreme_range(
+            self.min_val._array, self.max_val._array, other.min_val._array, other.max_val._array
+        )
+        assign(self.min_val, low)
+        assign(self.max_val, high)
 
     def calculate_qparams(self, **kwargs: object) -> tuple[Tensor, Tensor]:
         """Scale (float32) and zero point, each of shape ``(1,)``.

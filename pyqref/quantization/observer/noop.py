@@ -49,6 +49,9 @@ class NoopObserver(ObserverBase):
         """``x`` itself."""
         return x
 
+    def _merge(self, other: ObserverBase) -> None:
+        """Nothing was seen."""
+
     def calculate_qparams(self, **kwargs: object) -> NoReturn:
         """There are none: an error."""
         raise RuntimeError(

@@ -11,6 +11,7 @@ from pyqref._typing import Tensor
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_channel_affine, quint8
 from pyqref.dtypes import qscheme as Qscheme
+from pyqref.numerics.moving_average import extreme_range
 from pyqref.numerics.qparams import EPS
 from pyqref.tape import Array
 from pyqref.tensor.assign import assign
@@ -18,6 +19,7 @@ from pyqref.tensor.base import wrap
 from pyqref.tensor.quantized.validation import no_such_axis
 
 from .checks import calibration_array, named, not_finite
+from .merging import channels_differ
 from .uniform import UniformQuantizationObserverBase
 
 __all__ = ["PerChannelMinMaxObserver"]
@@ -148,6 +150,19 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
     ) -> tuple[Array, Array] | None:
         """Return the ranges of ``x`` and all earlier data, or None where ``x`` is not finite."""
         return _kernels.running_range(low, high, x, axis)
+
+    def _merge(self, other: Any) -> None:
+        """Widen the ranges to those of ``other`` (``eq-running-range``)."""
+        own, given = self.min_val._array.size, other.min_val._array.size
+        if not given:
+            return
+        if own and own != given:
+            raise channels_differ(self, own, given)
+        low, high = other.min_val._array, other.max_val._array
+        if own:
+            low, high = extreme_range(self.min_val._array, self.max_val._array, low, high)
+        assign(self.min_val, low)
+        assign(self.max_val, high)
 
     def calculate_qparams(self, **kwargs: object) -> tuple[Tensor, Tensor]:
         """Scales (float32) and zero points, each of shape ``(C,)``.

@@ -83,6 +83,9 @@ class PlaceholderObserver(ObserverBase):
         """The dtype, and whether dynamic."""
         return f"dtype={self.dtype}, is_dynamic={self.is_dynamic}"
 
+    def _merge(self, other: ObserverBase) -> None:
+        """Nothing was seen."""
+
     def calculate_qparams(self, **kwargs: object) -> NoReturn:
         """There are none: an error."""
         raise RuntimeError(

@@ -67,6 +67,10 @@ class RecordingObserver(ObserverBase):
         self.tensor_val.append(x.clone().detach())
         return x
 
+    def _merge(self, other: Any) -> None:
+        """Append copies of the tensors of ``other``."""
+        self.tensor_val += [each.clone() for each in other.tensor_val]
+
     def calculate_qparams(self, **kwargs: object) -> NoReturn:
         """There are none: an error."""
         raise RuntimeError(

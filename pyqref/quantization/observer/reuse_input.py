@@ -40,6 +40,9 @@ class ReuseInputObserver(ObserverBase):
         """``x`` itself."""
         return x
 
+    def _merge(self, other: ObserverBase) -> None:
+        """Nothing was seen."""
+
     def calculate_qparams(self, **kwargs: object) -> NoReturn:
         """There are none of its own: an error."""
         raise RuntimeError(

@@ -217,6 +217,12 @@ class UniformQuantizationObserverBase(ObserverBase):
         )
         return scale, zero_point.astype(np.int64 if symmetric else np.int32)
 
+    def _has_data(self) -> bool:
+        low, high = getattr(self, "min_val", None), getattr(self, "max_val", None)
+        if not (isinstance(low, Tensor) and isinstance(high, Tensor)):
+            return True
+        return bool(low._array.size and (low._array <= high._array).all())
+
     def reset_min_max_vals(self) -> None:
         """Forget what was seen."""
         raise NotImplementedError(f"{type(self).__name__} keeps no minimum and maximum")
