@@ -56,10 +56,9 @@ def write_slides(folder: str | Path, weeks: int = 12) -> list[Path]:
     for number, week in enumerate(PLANS[weeks], 1):
         formula = figures / f"week_{number:02}_formula.svg"
         _write_formula(week.formula, formula)
-        drawn.append(formula)
         for name in week.bugs:
             picture(bugs()[name]).savefig(figures / f"{name}.svg")
-        drawn += [figures / f"{name}.svg" for name in week.bugs]
+        drawn += [formula, *(figures / f"{name}.svg" for name in week.bugs)]
         page = folder / f"week_{number:02}.html"
         page.write_text(_page(number, week, formula.name), "utf-8")
         pages.append(page)
@@ -92,17 +91,11 @@ def _page(number: int, week: Week, formula: str) -> str:
             f"<p>Run together: {html.escape(', '.join(week.tutorials))}</p></section>"
         ),
     ]
-    for name in week.bugs:
-        bug = bugs()[name]
-        slides.append(
-            f"<section><h2>A bug: {html.escape(bug.title)}</h2><p>{html.escape(bug.story)}</p>"
-            f'<img alt="right and wrong numbers" src="figures/{name}.svg">'
-            f'<small><a href="{bug.reference}">{bug.reference}</a></small></section>'
-        )
-    for name in week.exercises:
-        slides.append(
-            f"<section><h2>Exercise: {name}</h2><pre>{html.escape(describe(name))}</pre></section>"
-        )
+    slides += [_bug_slide(name) for name in week.bugs]
+    slides += [
+        f"<section><h2>Exercise: {name}</h2><pre>{html.escape(describe(name))}</pre></section>"
+        for name in week.exercises
+    ]
     slides.append(
         f"<section><h2>To discuss</h2><p>{html.escape(week.question)}</p>"
         f"<h2>Project</h2><p>{html.escape(week.project)}</p></section>"
@@ -113,6 +106,15 @@ def _page(number: int, week: Week, formula: str) -> str:
         f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body>\n"
         + "\n".join(slides)
         + "\n</body></html>\n"
+    )
+
+
+def _bug_slide(name: str) -> str:
+    bug = bugs()[name]
+    return (
+        f"<section><h2>A bug: {html.escape(bug.title)}</h2><p>{html.escape(bug.story)}</p>"
+        f'<img alt="right and wrong numbers" src="figures/{name}.svg">'
+        f'<small><a href="{bug.reference}">{bug.reference}</a></small></section>'
     )
 
 

@@ -8,20 +8,7 @@ from __future__ import annotations
 
 from .bug import Bug
 from .grading import Grade, grade_tests
-from .layers import LAYERS
-from .ranges import RANGES
-from .rounding import ROUNDING
+from .hall import bugs
 from .showing import picture, told
 
 __all__ = ["Bug", "Grade", "bugs", "grade_tests", "picture", "told"]
-
-
-def bugs() -> dict[str, Bug]:
-    """All bugs by their names.
-
-    Examples
-    --------
-    >>> len(bugs()), list(bugs())[0]
-    (34, 'half-away')
-    """
-    return {each.name: each for each in (*ROUNDING, *RANGES, *LAYERS)}

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from ..loading import SolutionError
 from .bug import Bug
+from .hall import bugs
 
 __all__ = ["Grade", "grade_tests"]
 
@@ -88,8 +89,6 @@ def grade_tests(file: str | Path, *, seconds: float = 60.0) -> Grade:
     >>> grade.found
     ('midpoint-127',)
     """
-    from . import bugs
-
     file = Path(file)
     if not file.is_file():
         raise SolutionError(f"{file} is no file")
