@@ -10,6 +10,7 @@ only kernels to build, with commas between them, for those who wait for the comp
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import platform
@@ -28,6 +29,7 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 from setuptools.errors import CompileError, LinkError, PlatformError
 
 KERNELS = Path("pyqref/_kernels")
@@ -300,7 +302,7 @@ class BuildKernels(build_ext):
     def _compiles(
         self, program: str, compile_flags: list[str], link_flags: list[str] | None
     ) -> bool:
-        """Whether a program can be compiled, and linked unless the flags for that are None."""
+        """Return True if a program compiles, and links unless ``link_flags`` is None."""
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / "probe.c"
             source.write_text(program)
@@ -320,6 +322,21 @@ class BuildKernels(build_ext):
         return True
 
 
+class BuildPackage(build_py):
+    """Copy the package, and keep what only a source tree can tell of its equations."""
+
+    def run(self) -> None:
+        """Search theory, functions and tests for labels, for the pages of courses."""
+        super().run()
+        source = Path("pyqref/sphinx/equations.py")
+        if self.editable_mode or not self.build_lib:
+            return
+        found = runpy.run_path(str(source), run_name="equations")["found"]()
+        kept = Path(self.build_lib) / source.with_suffix(".json")
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(found, indent=0), encoding="utf-8")
+
+
 def text_for_an_index() -> str:
     """README.md without the pictures and links that lead nowhere outside of the repository."""
     text = Path("README.md").read_text(encoding="utf-8")
@@ -330,7 +347,7 @@ def text_for_an_index() -> str:
 if __name__ == "__main__":
     setup(
         ext_modules=extensions(),
-        cmdclass={"build_ext": BuildKernels},
+        cmdclass={"build_ext": BuildKernels, "build_py": BuildPackage},
         long_description=text_for_an_index(),
         long_description_content_type="text/markdown",
     )

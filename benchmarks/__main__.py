@@ -78,7 +78,7 @@ def processor() -> str:
 
 
 def plain(result: Result) -> dict[str, Any]:
-    """What the JSON says of a race; times are seconds."""
+    """Return the JSON of a race; times are seconds."""
     return {
         "kind": result.kind,
         "shape": result.shape,
@@ -94,7 +94,7 @@ def plain(result: Result) -> dict[str, Any]:
 
 
 def row(result: Result, roofs: dict[str, float]) -> list[str]:
-    """What the table says of a race."""
+    """Return the row of a race in the table."""
     colour, share = "green" if result.ratio >= 1 else "red", ""
     if result.moved:
         roof = max(

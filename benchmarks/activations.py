@@ -1,4 +1,4 @@
-"""What stands between the layers of a network: elementwise, windows, joining, normalizing."""
+"""Races of what stands between layers: elementwise, windows, joining, normalizing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call costs where there is next to nothing to compute: views, sums, small layers."""
+"""Races of calls with next to nothing to compute: views, sums, small layers."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ OURS, THEIRS, FAST, SLOW = "#0072B2", "#D55E00", "#0072B2", "#D55E00"
 
 
 def geometric_means(races: list[dict[str, Any]]) -> dict[str, tuple[float, float, float, int]]:
-    """For each kind: geometric mean, smallest and largest ratio, number of races."""
+    """Return for each kind the geometric mean, the smallest and largest ratio, and the count."""
     ratios = defaultdict(list)
     for race in races:
         ratios[race["kind"]].append(race["ratio"])

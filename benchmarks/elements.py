@@ -1,4 +1,4 @@
-"""From real numbers to integers and back, fake quantization, observers; the smallest calls."""
+"""Races of quantizing and dequantizing, fake quantization, observers; the smallest calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIZES = [1 << n for n in (10, 14, 18, 20, 22, 24, 26)]
 
 
 def both(kind: str, shape: str, work: float, run: Any, mine: Any, theirs: Any) -> Race:
-    """The same script for both libraries: ``run(namespace, tensors)``."""
+    """Race one script in both libraries: ``run(namespace, tensors)``."""
     peers = {"torch": lambda: run(torch, theirs)}
     return Race(kind, shape, work, lambda: run(pyqref, mine), peers)
 
@@ -50,7 +50,7 @@ def numbers_of(rng: np.random.Generator, sizes: list[int]) -> Iterator[Race]:
 
 
 def tensors(space: Any, x: np.ndarray) -> dict[str, Any]:
-    """What the scripts need, in one of the libraries."""
+    """Return the tensors that the scripts need, in one of the libraries."""
     real = space.from_numpy(x)
     scales, points = np.full(x.shape[1], 0.05), np.full(x.shape[1], 3)
     return {
@@ -114,7 +114,7 @@ OBSERVERS = (
 
 
 def smallest(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Race]:
-    """What a call costs before it does anything."""
+    """Time calls that do next to nothing."""
     del quick, threads
     x = rng.standard_normal((1, 16)).astype(np.float32)
     pair = []

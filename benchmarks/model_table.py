@@ -54,7 +54,7 @@ def in_turns(works: Works, seconds: float, threads: int) -> dict[str, float]:
 
 
 def _seconds_of(work: Callable[[], Any], clock: Callable[[], float]) -> float:
-    """Of a run in the middle of others; one that takes long is its own warming up."""
+    """Return the time of a run in the middle of others; a long one is its own warm-up."""
     seconds: list[float] = []
     while not seconds or sum(seconds) < BURST:
         before = clock()

@@ -1,4 +1,4 @@
-"""What the processor could do, measured in the same run: products and bytes in a second."""
+"""Measure the processor's peaks in the same run: products and bytes in a second."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Products:
         return done / (time.perf_counter() - start)
 
     def now(self) -> float:
-        """At this moment: clocks change."""
+        """Return the rate at this moment: clocks change."""
         return self._rate(*self._loop) if self._loop else 0.0
 
     def best(self, times: int = 9) -> float:

@@ -26,7 +26,7 @@ def _place_in_core(processor: int) -> int:
 
 
 def _processors() -> list[int]:
-    """Those of the process: one of each core, then the others."""
+    """Return the processors of the process: one of each core, then the others."""
     if not hasattr(os, "sched_getaffinity"):
         return []
     return sorted(os.sched_getaffinity(0), key=lambda each: (_place_in_core(each), each))
@@ -37,7 +37,7 @@ PROCESSORS = _processors()
 
 
 def awake() -> bool:
-    """Whether another thread of this process than the first one runs, or would if it could."""
+    """Return True if a thread of this process other than the first runs, or is ready to."""
     for task in TASKS.iterdir() if TASKS.exists() else ():
         try:
             state = (task / "stat").read_text().rpartition(")")[2].split()[0]

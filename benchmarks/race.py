@@ -1,4 +1,4 @@
-"""The same work by several libraries, timed in turns in one process."""
+"""Time the same work in several libraries, by turns in one process."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Race(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What was measured of a race, in one round or several.
+    """Measurements of a race, in one round or several.
 
-    ``times`` has the seconds of ours, as "", and of the peers; ``difference`` is the largest
-    between results, in steps of the output; ``peaks`` is what the processor could do in these
-    turns, operations a second, empty where nobody asked.
+    ``times`` has the seconds of pyqref, as "", and of the peers. ``difference`` is the largest
+    difference between results, in steps of the output. ``peaks`` are operations a second that the
+    processor reached during these turns; it is empty where nobody asked.
     """
 
     kind: str
@@ -63,7 +63,7 @@ class Result(NamedTuple):
         return float(np.median(self.peaks)) if self.peaks else 0.0
 
     def and_then(self, later: Result) -> Result:
-        """With what was measured of the same race in a later round."""
+        """Return the result together with that of a later round of the same race."""
         return self._replace(
             times={name: each + later.times[name] for name, each in self.times.items()},
             difference=max(self.difference, later.difference),
@@ -82,7 +82,7 @@ class Result(NamedTuple):
 
 
 def numbers(result: Any) -> np.ndarray:
-    """What a library returned, as an array; integers where it is quantized."""
+    """Return a library's result as an array; integers where it is quantized."""
     if isinstance(result, tuple | list):
         result = result[0]
     if getattr(result, "is_quantized", False):
@@ -143,7 +143,7 @@ def seconds_of(work: Work) -> list[float]:
 
 
 def places(number: int, turn: int) -> list[int]:
-    """In which order so many run in a turn.
+    """Return the order in which so many libraries run in a turn.
 
     What runs before leaves its mark: threads that stay awake for long leave cold caches and a clock
     that has slowed down. So each place moves by one every second turn, and each turn between is its

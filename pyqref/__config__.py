@@ -1,4 +1,4 @@
-"""How this pyqref was built, and on what it runs."""
+"""Facts about the build of this pyqref and the machine that it runs on."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def show() -> str:
 
 
 def parallel_info() -> str:
-    """How many threads compute, as text.
+    """Return a text about the number of threads that compute.
 
     Examples
     --------

@@ -16,7 +16,7 @@ __all__ = ["advice", "package_advice", "rows"]
 
 @cache
 def rows() -> dict[str, str]:
-    """The table by name: ``"compile"``, or ``"distributed.*"`` for what is missing below it."""
+    """Return the table by name: ``"compile"``, or ``"distributed.*"`` for names below it."""
     return {name: text for text, names in TABLE for name in names.split()}
 
 

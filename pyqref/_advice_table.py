@@ -61,17 +61,10 @@ TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            "scale the channels of one layer and the inputs of the next by hand, or give the "
-            "layers a qconfig with per-channel weights: pyqref equalizes nothing"
+            "call pyqref.quantization.repair.cross_layer_equalization or smooth_quant on the float "
+            "model, or give the layers a qconfig with per-channel weights"
         ),
-        "ao.quantization._equalize ao.quantization.fx._equalize",
-    ),
-    (
-        (
-            "calibrate on more data, or train with prepare_qat: pyqref corrects no biases; "
-            "pyqref.measure.layer_sqnr shows the layers that need it"
-        ),
-        "ao.quantization._correct_bias",
+        "ao.quantization.fx._equalize",
     ),
     (
         (
@@ -90,7 +83,7 @@ TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            "use torch.nn.utils.prune: masks by magnitude, structured or not, and of one's own; or "
+            "use torch.nn.utils.prune: masks by magnitude, structured or not, and your own; or "
             "multiply the weight by a mask in a parametrization"
         ),
         "ao.pruning ao.sparsity ao.nn.sparse",

@@ -54,7 +54,7 @@ HOMES = (
 
 @cache
 def paths() -> dict[str, dict[str, str]]:
-    """For each module path of the list, below ``pyqref``, its names, and where they are if told."""
+    """Return the names of each module path below ``pyqref``, and their places where told."""
     found: dict[str, dict[str, str]] = {}
     path = ""
     for line in TABLE.splitlines():

@@ -8,7 +8,7 @@ __all__ = ["Problem", "ProblemsError", "aligned"]
 
 
 class Problem(NamedTuple):
-    """A part of a model that has no counterpart: where it is, of which type, and why.
+    """A part of a model that has no counterpart: its place, its type, and the reason.
 
     Examples
     --------

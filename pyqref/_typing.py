@@ -47,14 +47,14 @@ if TYPE_CHECKING:
     Packed: TypeAlias = PackedLinear | PackedConv
 
     class AnyModule(Protocol):
-        """A module of which a function uses what its own class has."""
+        """A module, for functions that use members of its own class."""
 
         def __getattr__(self, name: str, /) -> Any: ...
         def __setattr__(self, name: str, value: object, /) -> None: ...
         def __delattr__(self, name: str, /) -> None: ...
 
     class QConfigLike(Protocol):
-        """What makes the observers of a layer: a ``QConfig``, of a floor above."""
+        """Protocol of what makes the observers of a layer: a ``QConfig``, of a floor above."""
 
         @property
         def activation(self) -> Callable[..., Any]: ...

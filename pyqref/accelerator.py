@@ -20,7 +20,7 @@ def is_available() -> bool:
 
 
 def current_accelerator(check_available: bool = False) -> None:
-    """None: there is none.
+    """Return None: there is none.
 
     Examples
     --------

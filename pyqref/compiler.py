@@ -156,7 +156,7 @@ def assume_constant_result(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def reset() -> None:
-    """Nothing has been compiled that could be forgotten.
+    """Do nothing: nothing has been compiled that could be forgotten.
 
     Examples
     --------

@@ -15,7 +15,7 @@ _IF_AVAILABLE = "device = 'cuda' if torch.cuda.is_available() else 'cpu' picks t
 
 
 class device:
-    """Where a tensor lives. Here all live on ``cpu``; another device can be named, not used.
+    """Place where a tensor lives. Here all live on ``cpu``; others can be named, not used.
 
     As a context, ``with device("cpu"):`` changes nothing.
 

@@ -1,4 +1,4 @@
-"""How fast the numbers come out: which kernels this installation has, and which is in use.
+"""Kernels of this installation, and the one in use: how fast the numbers come out.
 
 The kernels give the same bits, whichever is in use and however many threads run; see
 ``docs/design/kernels``. The best that this machine can run is chosen at import. The

@@ -1,4 +1,4 @@
-"""Operations of one's own, found under :mod:`pyqref.ops`.
+"""Operations of your own, found under :mod:`pyqref.ops`.
 
 A registered operation is an ordinary function of tensors; it may take and return
 quantized tensors of any dtype and scheme.
@@ -64,7 +64,7 @@ class Operator:
         return self.function(*args, **kwargs)
 
     def register_fake(self, fn: Callable[..., Any]) -> Callable[..., Any]:
-        """The function itself: shapes come from calls, so nobody asks it for them."""
+        """Return the function itself: shapes come from calls, so its own are not needed."""
         return fn
 
     register_abstract = register_fake
@@ -206,7 +206,7 @@ def custom_op(
 def register_fake(
     op: str, func: Callable[..., Any] | None = None, /, **options: object
 ) -> Callable[..., Any]:
-    """The function itself: shapes come from calls, so nobody asks it for them.
+    """Return the function itself: shapes come from calls, so its own are not needed.
 
     Examples
     --------

@@ -109,7 +109,7 @@ def spawn(
 
 
 def get_all_sharing_strategies() -> set[str]:
-    """How memory could be shared: tensors are copied, as between all processes of Python.
+    """Return the ways to share memory: tensors are copied, as between all processes of Python.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def get_all_sharing_strategies() -> set[str]:
 
 
 def get_sharing_strategy() -> str:
-    """How memory is shared: tensors are copied.
+    """Return the way in which memory is shared: tensors are copied.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What every test can count on: the installed package, its default settings."""
+"""Fixtures for every test: the installed package with its default settings."""
 
 from __future__ import annotations
 

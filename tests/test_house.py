@@ -76,6 +76,7 @@ FLOORS: dict[str, float] = {
     "pyqref.utils.model_zoo": 8,
     "pyqref.nn.parallel": 4,
     # These use the package as its users do.
+    "pyqref.sphinx": 10,
     "pyqref.cli": 10,
     "pyqref.demo": 10,
     "pyqref.__main__": 10,

@@ -144,6 +144,6 @@ def test_a_fork_waits_for_the_imports_of_other_threads(package, tmp_path):
     ],
 )
 def test_a_script_that_imports_the_package_alone_reaches(name: str) -> None:
-    """As with torch, ``import pyqref as torch`` is enough for each dotted name."""
+    """``import pyqref as torch`` is enough for each dotted name, as with torch."""
     script = f"import pyqref as torch; assert callable(torch.{name})"
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -54,7 +54,7 @@ def twice(names: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("package", STUBS)
 def test_the_stub_is_the_package(package):
-    """What a type checker takes from a stub is there, once; ``__all__`` lists only such names."""
+    """Every name of a stub exists, once; ``__all__`` lists only such names."""
     text = STUBS[package].read_text(encoding="utf-8")
     importlib.import_module(package)
     module = sys.modules[package]
@@ -79,7 +79,7 @@ def test_a_name_that_is_a_file_too_is_imported_at_once(package):
 
 
 def test_a_name_that_stands_twice_is_found():
-    """In two imports, or in an import and an assignment."""
+    """A name is found twice in two imports, or in an import and an assignment."""
     text = "from .a import x as x\nfrom .b import x as x\nfrom .a import y as y\ny = x\n"
     assert ["x", "y"] == twice([public for public, *_ in read_stub(text)])
 

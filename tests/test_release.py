@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md says about releases: one version, and a changelog that fits it."""
+"""Releases are as CONTRIBUTING.md describes: one version, and a changelog that fits it."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def copy_without_kernels(folder: Path) -> Path:
 
 
 def warnings_of_import(folder: Path, **environment: str) -> str:
-    """What a fresh process that was started in ``folder`` writes to its standard error."""
+    """Return the standard error of a fresh process that was started in ``folder``."""
     usual = {name: value for name, value in os.environ.items() if name != "PYQREF_KERNEL"}
     result = subprocess.run(
         [sys.executable, "-c", "import pyqref; print(pyqref.kernels.in_use())"],

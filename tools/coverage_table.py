@@ -59,7 +59,7 @@ def of_kernels(report: TextIO) -> tuple[dict[str, Counts], list[str]]:
 
 
 def _lines_of(module: dict[str, Any]) -> Iterator[tuple[tuple[str, int], dict[str, Any]]]:
-    """Those that people wrote, each with its file in pyqref/_kernels and its number there."""
+    """Return the lines that people wrote, with their file in pyqref/_kernels and their number."""
     for file in module["files"]:
         path = Path(module["current_working_directory"], file["file"])
         if path.suffix == ".c":

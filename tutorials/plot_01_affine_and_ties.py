@@ -3,7 +3,7 @@ Affine quantization and rounding ties
 =====================================
 
 When a real number is replaced by one of 256 integers, how far can the result be from it, and
-who decides when it lies exactly between two of them?
+which integer does it become when it lies exactly between two of them?
 
 A scale :math:`s` and a zero point :math:`z` make the integer :math:`q` stand for the real
 number :math:`s\\,(q - z)`. That is all of affine quantization. This tutorial looks at the

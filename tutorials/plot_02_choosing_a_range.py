@@ -40,7 +40,7 @@ plt.style.use(plot.settings())
 
 
 def differences(name):
-    """A photograph in grey, from 0 to 1, and what each pixel differs from the one before it."""
+    """Return a photograph in grey, from 0 to 1, and the differences of neighbouring pixels."""
     grey = load_sample_image(name).astype(np.float32).mean(axis=2) / 255
     return grey, np.diff(grey, axis=1)
 
@@ -186,8 +186,8 @@ plt.show()
 # With 8 bits theory is accurate. With 4 it overestimates the error: most differences are far
 # smaller than a step, and rounding numbers so close to zero costs less than :math:`s^2/12`.
 #
-# Is that so for this photograph only? In another one, a flower before a blurred background, the
-# largest difference is fifteen times the root mean square, where here it is eight.
+# Does this hold for this photograph only? In another one, a flower before a blurred background, the
+# largest difference is fifteen times the root mean square. In this one it is eight times.
 
 _, petals = differences("flower.jpg")
 seen, _ = watched(in_strips(petals))
@@ -242,8 +242,8 @@ for name, observer in seen.items():
     print(f"  {name:14} {outlier_costs[name]:.4f}")
 
 # %%
-# It widens MinMax's range for ever. The average has nearly forgotten it fifteen batches later.
-# The histogram keeps it, because it minimises the *squared* error, and by that measure one
+# The outlier widens MinMax's range for good. The average has nearly forgotten it fifteen batches
+# later. The histogram keeps it, because it minimises the *squared* error, and by that measure one
 # number clipped to a tenth is worse than all others rounded ten times as coarsely. That is right
 # if the outlier means something, and wrong if it was a slip of the camera: no observer can know.
 #

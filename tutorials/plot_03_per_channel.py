@@ -100,22 +100,22 @@ for name, q in quantized.items():
     print(f"{name:12} {measure.sqnr(weight, q):.1f} dB")
 
 # %%
-# Here the channels are of similar size and the gain is moderate. Batch norm
-# and weight decay keep it so. Not every network is so kind: in networks with depthwise
-# convolutions ranges differ by a factor of a hundred.
+# Here the channels are of similar size and the gain is moderate, thanks to batch norm and weight
+# decay. Other networks are less kind: with depthwise convolutions, ranges can differ by a factor
+# of a hundred.
 #
 # A difficult twin
 # ----------------
 #
-# ReLU does not mind a positive factor: :math:`\mathrm{relu}(a x) = a\,\mathrm{relu}(x)`. So
+# A positive factor passes through ReLU: :math:`\mathrm{relu}(a x) = a\,\mathrm{relu}(x)`. So
 # an output channel of this convolution can be multiplied by :math:`a_c`, and the same channel
-# of the next convolution's *input* divided by it: the network stays the same function. With
-# powers of two for factors, which float32 multiplies by without any rounding, it stays so bit
-# by bit. We make the channels more and more unlike, quantize only this one weight, and watch.
+# of the next convolution's *input* divided by it: the network stays the same function. If the
+# factors are powers of two, float32 multiplies without rounding and even the bits stay the
+# same. We make the channels more and more unlike, quantize only this one weight, and watch.
 
 
 def twin(spread):
-    """The same function, with channels from 1 to ``2 ** spread`` times as large."""
+    """Return an equal function whose channels are 1 to ``2 ** spread`` times as large."""
     powers = np.round(np.linspace(0, spread, len(weight)))
     factors = torch.from_numpy(2.0 ** powers.astype(np.float32))
     stretched = fused(trained)
@@ -133,7 +133,7 @@ def channel_ratios(weight, quantized):
 
 
 def predicted_ratios(weight, quantized):
-    """The same if rounding errors are spread evenly over half a step to either side."""
+    """Predict the ratios for rounding errors spread evenly over half a step to either side."""
     return -20 * np.log10(measure.channel_bound(weight, quantized) / np.sqrt(3) / 100)
 
 

@@ -40,7 +40,7 @@ def pair_sums(inputs, weights):
 
 
 def saturating_sums(inputs, weights):
-    """The same as ``vpmaddubsw`` gives them."""
+    """Return the sums as ``vpmaddubsw`` gives them."""
     return np.clip(pair_sums(inputs, weights), -(2**15), 2**15 - 1)
 
 
@@ -143,10 +143,10 @@ ax.legend(loc="upper left", fontsize="small")
 plt.show()
 
 # %%
-# So the choice is between an error that is twice as large and one that has no bound. With the
-# instruction of 2013 seven bits were right. With VNNI, ARM's dot product or exact arithmetic
-# they waste one bit. pyqref never saturates, on any processor, and its results with eight bits
-# equal "8 bits, exact".
+# So the choice is between an error that is twice as large and one that has no bound. On a
+# processor that has only this instruction, seven bits are the right choice. With VNNI, ARM's dot
+# product or exact arithmetic they waste one bit. pyqref never saturates, on any processor, and
+# its results with eight bits equal "8 bits, exact".
 
 q_images, x_scale, x_zero_point = quantized_inputs(reduce_range=False)
 layer = nn.quantized.Linear(64, 32)

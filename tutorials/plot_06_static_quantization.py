@@ -2,11 +2,13 @@
 Static quantization of a convolutional network
 ==============================================
 
-A trained network is to run on integers alone. What has to be done, what does it cost, and how
-much of the cost can be proved beforehand?
+The layers of a trained network are to exchange 8-bit integers and to multiply them exactly. What
+has to be done, what does it cost, and how much of the cost can be proved beforehand?
 
-Four steps do it: fuse, prepare, calibrate, convert. None of them trains anything. Afterwards
-we open the converted network and check, layer by layer, the one error that theory bounds.
+It takes four steps, and none of them trains anything: fuse, prepare, calibrate, convert. Real
+numbers remain in one place: each layer scales its sums and adds its bias in float32, before it
+rounds to the next integers. Afterwards we open the converted network and check, layer by layer,
+the one error that theory bounds.
 """
 
 # sphinx_gallery_thumbnail_number = 3
@@ -29,8 +31,8 @@ plt.style.use(plot.settings())
 # The float network
 # -----------------
 #
-# A small residual network, which reads handwritten digits of 8 × 8 pixels. Two things in it are
-# there for quantization: the stubs ``quant`` and ``dequant`` mark the border between real
+# The network is a small residual one that reads handwritten digits of 8 × 8 pixels. Two things in
+# it are there for quantization: the stubs ``quant`` and ``dequant`` mark the border between real
 # numbers and integers, and the addition of the residual block is a module, a
 # :class:`~pyqref.nn.quantized.FloatFunctional`, because its result needs a scale of its own.
 
@@ -132,7 +134,7 @@ measure.annotate(quantized, ratios)
 
 
 def recorded(model, inputs, layers):
-    """Input and output of each layer, quantized tensors."""
+    """Return input and output of each layer, which are quantized tensors."""
     seen = {}
 
     def keep(name):
@@ -149,7 +151,7 @@ def recorded(model, inputs, layers):
 
 
 def exact_output(layer, x):
-    """The layer in float64, on the numbers for which its integers stand."""
+    """Compute the layer in float64, on the real numbers that its integers stand for."""
     weight = layer.weight().dequantize().double()
     bias = layer.bias().detach().double()
     if isinstance(layer, nn.quantized.Linear):

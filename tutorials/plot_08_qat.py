@@ -8,7 +8,7 @@ has one. How can gradient descent train a network that rounds, and when is that 
 *Quantization-aware training* puts the rounding into the forward pass, so that the loss feels it,
 and leaves it out of the backward pass, where it would say nothing. The second half of that
 sentence looks like cheating. This tutorial measures how large the error of this gradient is,
-what it does to single weights, and what it does to a network of 2 to 4 bits.
+what it does to single weights, and what it does to a network of 2 and 3 bits.
 """
 
 import copy
@@ -161,24 +161,11 @@ assert set(paths["starts at 3"][0].tolist()) == {3.0}
 # The small residual network of ``pyqref.demo`` reads handwritten digits. It is trained in
 # float, then quantized in three ways: after training; after training on for three more epochs
 # in float (to be fair, since the third way has them too); and while it trains on, with a
-# :class:`~pyqref.quantization.FakeQuantize` on every weight and activation.
+# :class:`~pyqref.quantization.FakeQuantize` on every weight and activation. Few bits make the
+# result depend on chance, so we do all of this with three seeds and take the mean.
 
 digits = data.load_digits()
-torch.manual_seed(0)
-model = models.DigitCNN()
-train(model, digits.train_images, digits.train_labels, epochs=4, lr=5e-3)
-EPOCHS = 3
-losses = {"float": []}
-longer = copy.deepcopy(model)
-torch.manual_seed(0)
-train(
-    longer,
-    digits.train_images,
-    digits.train_labels,
-    epochs=EPOCHS,
-    lr=bits.FINE_TUNING_LR,
-    after_epoch=losses["float"].append,
-)
+EPOCHS, SEEDS, WIDTHS = 3, (0, 1, 2), (2, 3)
 
 
 def score(network):
@@ -186,48 +173,75 @@ def score(network):
     return accuracy(predict(network, digits.test_images), digits.test_labels)
 
 
-found = {"after training": {}, "after longer training": {}, "while training": {}}
-for width in (2, 3, 4):
-    losses[f"{width} bits"] = []
-    torch.manual_seed(0)
-    aware = bits.fine_tuned(
-        model, digits, bits=width, epochs=EPOCHS, after_epoch=losses[f"{width} bits"].append
+def quantized_in_three_ways(seed):
+    """Return the accuracies in percent, float first, and the losses of each epoch."""
+    torch.manual_seed(seed)
+    model = models.DigitCNN()
+    train(model, digits.train_images, digits.train_labels, epochs=4, lr=5e-3)
+    losses = {"float": []}
+    longer = copy.deepcopy(model)
+    torch.manual_seed(seed)
+    train(
+        longer,
+        digits.train_images,
+        digits.train_labels,
+        epochs=EPOCHS,
+        lr=bits.FINE_TUNING_LR,
+        after_epoch=losses["float"].append,
     )
-    after, control = (
-        bits.fake_quantized(each, digits.calibration_images, bits=width, weights="per channel")
-        for each in (model, longer)
-    )
-    for name, network in zip(found, (after, control, aware), strict=True):
-        found[name][width] = score(network)
+    scores = [score(model)]
+    for width in WIDTHS:
+        seen = losses[f"{width} bits"] = []
+        torch.manual_seed(seed)
+        aware = bits.fine_tuned(model, digits, bits=width, epochs=EPOCHS, after_epoch=seen.append)
+        for each in (model, longer):
+            after = bits.fake_quantized(
+                each, digits.calibration_images, bits=width, weights="per channel"
+            )
+            scores.append(score(after))
+        scores.append(score(aware))
+    return scores, list(losses.values())
+
+
+ran = [quantized_in_three_ways(seed) for seed in SEEDS]
+whole, *scores = np.mean([each for each, _ in ran], axis=0)
+losses = np.mean([each for _, each in ran], axis=0)
+ways = "after training", "after longer training", "while training"
+found = {name: dict(zip(WIDTHS, scores[way::3], strict=True)) for way, name in enumerate(ways)}
 
 figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.6))
-for index, (name, each) in enumerate(losses.items()):
-    axes[0].plot(range(1, EPOCHS + 1), each, marker="os^D"[index], label=name)
+names = ["float", *(f"{width} bits" for width in WIDTHS)]
+for index, (name, each) in enumerate(zip(names, losses, strict=True)):
+    axes[0].plot(range(1, EPOCHS + 1), each, marker="os^"[index], label=name)
 axes[0].set(xlabel="epoch", ylabel="cross entropy [nat]", title="loss while training on")
 axes[0].set_xticks(range(1, EPOCHS + 1))
 axes[0].set(yscale="log", ylim=(None, 4))
 axes[0].legend(fontsize="small", ncols=2, loc="upper center")
-plot.bits_sweep(found, reference=score(model), ax=axes[1])
+plot.bits_sweep(found, reference=whole, ax=axes[1])
 axes[1].set_title("quantized after training and while training")
 plt.show()
 
 # %%
-# At 4 bits there was little to lose. At 3 bits plain quantization loses seven to ten images in a
-# hundred, at 2 bits, which are four integers, it loses most of them. Training with the rounding
-# wins part of that back at 3 bits, and much more at 2. Longer training without the rounding gains
-# less, at 2 bits by more than 20 images in a hundred. The gain does not come from the time, but
-# from a loss that includes the grid. The loss itself is larger with fewer bits.
+# At 3 bits plain quantization loses 10 to 25 images in a hundred. At 2 bits, which are four
+# integers, it loses most of them. Training with the rounding wins back more than half of the loss
+# at 3 bits, and about half of it at 2. Longer training without the rounding wins back less at
+# 3 bits, and nothing to speak of at 2: the gain does not come from the time, but from a loss that
+# includes the grid. The loss itself is larger with fewer bits.
 
 for name, each in found.items():
     print(f"{name:>22}: " + ", ".join(f"{width} bits {each[width]:.1f} %" for width in each))
-whole = score(model)
-assert 6 < whole - found["after training"][3] < 11
+won = {
+    name: {width: (each[width] - found[ways[0]][width]) / (whole - found[ways[0]][width])
+           for width in WIDTHS}
+    for name, each in found.items()
+}  # fmt: skip
+for width in WIDTHS:
+    print(f"won back at {width} bits: {won['while training'][width]:.0%} of the loss")
+assert 6 < whole - found["after training"][3] < 30
 assert found["after training"][2] < whole / 2
-assert found["while training"][3] > found["after training"][3] + 2
-assert found["while training"][3] >= found["after longer training"][3]
-assert found["while training"][2] > found["after longer training"][2] + 20
-assert 0.35 < (found["while training"][2] - found["after training"][2]) / whole < 0.6
-assert found["while training"][4] > whole - 2.5
+assert won["while training"][3] > max(0.5, won["after longer training"][3])
+assert 0.35 < won["while training"][2] < 0.7
+assert won["after longer training"][2] < 0.15
 
 # %%
 # What was trained is what is used

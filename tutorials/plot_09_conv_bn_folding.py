@@ -238,8 +238,8 @@ print(f"training mode against evaluation mode, statistics frozen: {still_gap:.1f
 # %%
 # As long as the statistics move, some integers change with every batch, and the layer that
 # learns (normalized by the batch) is not the layer that will run (normalized by the running
-# statistics): their outputs agree no better than a few bits would. Frozen, the two are the same
-# layer, number for number. So the usual recipe is to train with moving statistics first, while
+# statistics): their outputs agree to a few bits only. Frozen, the two are the same layer, number
+# for number. So the usual recipe is to train with moving statistics first, while
 # the weights still travel, and to freeze them and stop the observers for the last epochs.
 
 assert min(moving) > 0

@@ -6,7 +6,7 @@ A recurrent network feeds its own output back to itself, hundreds of times. Do t
 8-bit weights and 7-bit activations pile up along a text until nothing is left?
 
 Dynamic quantization suits recurrent networks: the weights, which are read anew at every step,
-are integers beforehand, and the range of each activation is measured when it is there. Nothing
+become integers beforehand, and the range of each activation is measured when it arrives. Nothing
 is calibrated. We train a small LSTM to predict the next character of Python's own
 documentation, quantize it in one call, and follow the error through the text.
 """
@@ -29,7 +29,7 @@ plt.style.use(plot.settings())
 # The text
 # --------
 #
-# ``help("for")`` prints a topic that comes with every Python. Put together they are half a
+# ``help("for")`` prints one of the topics that come with every Python. Together they have half a
 # million characters. We keep the 63 most frequent ones; one more stands for all others.
 
 text = "\n".join(topics[name] for name in sorted(topics))
@@ -44,9 +44,9 @@ print(text[:240])
 # The network
 # -----------
 #
-# An embedding, one LSTM layer, a linear layer with a score for each character. The gates of an
-# LSTM, :eq:`eq-lstm-step`, are two matrix products and some float arithmetic; the products are
-# what is quantized.
+# It has an embedding, one LSTM layer, and a linear layer with a score for each character. The
+# gates of an LSTM, :eq:`eq-lstm-step`, are two matrix products and some float arithmetic; the
+# products are quantized.
 
 
 class NextCharacter(nn.Module):
@@ -128,7 +128,8 @@ assert abs(surprise["float16"] - surprise["float"]) < 0.005
 #
 # where :math:`\hat w` is the weight that the integers stand for. The half steps have random
 # signs, so that typically it is the root mean square of a step, :math:`s_x/\sqrt{12}`, times
-# the root of the sum of squares. (It is more or less where steps of several inputs go together.)
+# the root of the sum of squares. (It is more, or less, where the errors of several inputs are
+# correlated.)
 
 head = small["int8"].head
 with torch.no_grad():
@@ -169,7 +170,7 @@ assert ratio.max() < 2
 # Does it pile up?
 # ----------------
 #
-# Now the whole network, fed with 400 characters in a row. If errors piled up, the
+# Now we feed the whole network 400 characters in a row. If errors piled up, the
 # signal-to-noise ratio of the hidden state would sink with every character. To see why it does
 # not, we also make one error on purpose: after 100 characters the cells of the *float* network
 # are disturbed once, and it reads on.

@@ -2,7 +2,7 @@
 A sentence encoder in 8 bits
 ============================
 
-Does a sentence keep its meaning when all 36 linear layers of its encoder compute with 8-bit
+Does a sentence keep its meaning when all 36 linear layers of its encoder multiply 8-bit
 integers?
 
 all-MiniLM-L6-v2 is a small BERT, six layers of attention, that turns a sentence into 384
@@ -56,7 +56,8 @@ print(f"cosine    {float(pair[0] @ pair[1]):.3f}")
 # --------
 #
 # :func:`~pyqref.quantization.quantize_dynamic` needs no calibration: the weights become
-# integers now, the range of each activation is measured in the run (:doc:`/theory/dynamic`).
+# integers now, the range of each activation is measured while the model runs
+# (:doc:`/theory/dynamic`).
 # The engines give the activations different grids: fbgemm 7 bits, qnnpack 8
 # :eq:`eq-reduce-range`.
 
@@ -66,7 +67,7 @@ for engine in ("fbgemm", "qnnpack"):
         small[engine] = minilm.quantized(model)
 print(small["fbgemm"].layers[0])
 linear = [name for name, each in model.named_modules() if isinstance(each, nn.Linear)]
-print(f"{len(linear)} linear layers on integers")
+print(f"{len(linear)} linear layers multiply integers")
 
 # %%
 # One layer by itself
@@ -150,8 +151,8 @@ for engine in found:
     print(f"prediction off by {gap.mean():.1f} dB on average, {gap.max():.1f} at most")
 
 # %%
-# The prediction holds, to a fraction of a decibel: single layers hold no surprise. What it says
-# is sobering, though. 7 bits could give more than 40 dB if inputs were spread evenly; most
+# The prediction holds, to a fraction of a decibel: single layers hold no surprise. But it is a
+# sobering prediction. 7 bits could give more than 40 dB if inputs were spread evenly; most
 # layers have less than 27. The figure on the right tells why. The largest inputs of these layers
 # are seven to eighty times their root mean square; one scale must cover all of them, and most
 # are left with few steps. No rounding rule can change this, but another grid could.

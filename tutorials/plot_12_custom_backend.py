@@ -44,11 +44,11 @@ plt.style.use(plot.settings())
 # Scales that are powers of two
 # -----------------------------
 #
-# An accumulator is worth :math:`s_x s_w` a unit, the output :math:`s_y`
+# One unit of an accumulator is worth :math:`s_x s_w`, one of the output :math:`s_y`
 # :eq:`eq-accumulator-scale`. If all three are powers of two, so is the multiplier between
-# them, and requantization is a shift. An observer that chooses such scales takes the one of
-# :class:`~pyqref.quantization.MinMaxObserver`, :eq:`eq-symmetric-scale`, and goes up to the
-# next power of two.
+# them, and requantization is a shift. An observer that chooses such scales rounds the scale of
+# :class:`~pyqref.quantization.MinMaxObserver`, :eq:`eq-symmetric-scale`, up to the next power
+# of two.
 
 
 class PowerOfTwoObserver(MinMaxObserver):

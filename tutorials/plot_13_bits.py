@@ -36,9 +36,9 @@ WIDTHS = range(2, 9)
 #           = 20 \log_{10} (2^b - 1) - 10 \log_{10} \frac{R^2}{12\,P} .
 #
 # One bit more doubles :math:`2^b`: :math:`20 \log_{10} 2 = 6.02` dB. The second term does not
-# depend on the bits. It is the *crest* of the data, how much wider the range is than an even
-# distribution of the same power would need: 0 for numbers that fill their range evenly. Eight
-# numbers and three widths, to see the integers:
+# depend on the bits. It is the *crest* of the data, how much wider the range is than a
+# uniform distribution of the same power would need: 0 for numbers that fill their range evenly.
+# Eight numbers and three widths show the integers:
 
 few = torch.tensor([-1.0, -0.72, -0.31, -0.05, 0.2, 0.48, 0.77, 1.0])
 print("values", [round(each, 2) for each in few.tolist()])
@@ -50,8 +50,8 @@ for width in (2, 3, 4):
     print(f"{width} bits, scale {scale:.3f}:", integers.astype(int).tolist())
 
 # %%
-# Now enough numbers for statistics: an even distribution, a normal one, and the weights and
-# activations of a network that reads handwritten digits.
+# Now we take enough numbers for statistics: a uniform distribution, a normal one, and the weights
+# and activations of a network that reads handwritten digits.
 
 digits = data.load_digits()
 torch.manual_seed(0)

@@ -78,9 +78,9 @@ assert 0 < found < 0.5 * 399 * ties.size
 # The bias: a real number or an integer
 # -------------------------------------
 #
-# fbgemm adds the real bias :eq:`eq-requantize-bias`. qnnpack, which wants to stay in
-# integers, rounds it to a whole number of accumulator units :eq:`eq-bias-integer`, an error
-# of up to half a unit. A unit is worth :math:`M` output steps, so the number that is rounded is
+# fbgemm adds the real bias :eq:`eq-requantize-bias`. qnnpack adds integers, so it rounds the
+# bias to a whole number of accumulator units :eq:`eq-bias-integer`, with an error of up to half
+# a unit. A unit is worth :math:`M` output steps, so the number that is rounded is
 # off by up to :math:`M/2`.
 
 input_scale, weight_scale, output_scale = 0.05, 0.02, 0.01
@@ -148,9 +148,8 @@ assert np.all(np.array(farthest) <= multipliers / 2 + 4e-4)
 assert np.all(np.abs(np.array(measured) / (multipliers / 4) - 1) < 0.25)
 
 # %%
-# Both lines are met. So the answer to the second question is yes: where the exact value is
-# farther than :math:`M/2` from a tie, the engines agree, and with it every phone and every
-# server.
+# Both predictions hold. So the answer to the second question is yes: where the exact value is
+# farther than :math:`M/2` from a tie, the engines agree.
 #
 # The addition: real numbers or fixed point
 # -----------------------------------------
@@ -191,7 +190,7 @@ assert np.all(is_tie[off != 0])
 assert np.abs(off).max() == 1
 
 # %%
-# (Shown are the first 64 integers.) Only ties differ, and nearly half of them: fbgemm rounds
+# (The figure shows the first 64 integers.) Only ties differ, and nearly half of them: fbgemm rounds
 # them to even (as far as float32 sees a tie at all), qnnpack away from zero. Elsewhere the
 # fixed-point multipliers are off by less than :math:`255 \cdot 2^{-t}` of a step
 # (:doc:`/theory/elementwise`), too little to cross anything.

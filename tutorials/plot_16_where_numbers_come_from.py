@@ -73,7 +73,7 @@ print(found)
 
 # %%
 # Read it from the top. 24 products of integers are summed exactly (:eq:`eq-linear-accumulator`).
-# The bias is a real number: it is divided by what one unit of the sum is worth and added to the sum
+# The bias is a real number: it is divided by the value of one unit of the sum and added to the sum
 # in float32 (:eq:`eq-requantize-bias`). One multiplication leads to steps of the output,
 # and there, in ``rounded``, the decision falls: a tie would be exactly half way between two
 # integers, and the line below says how far away it is.
@@ -186,8 +186,8 @@ plt.show()
 # -----------------------
 #
 # Would a phone give the same integer? :mod:`pyqref.arithmetic` knows how other systems round, and
-# :func:`pyqref.explain_diff` finds where two of them part, and why: here the engine, and TFLite's
-# integers only.
+# :func:`pyqref.explain_diff` finds where two of them part, and why: here the engine and
+# TFLite, which computes with integers only.
 
 tflite = (None, lambda: torch.arithmetic.use("tflite"))
 difference = torch.explain_diff(quantized, quantized, digits.test_images[:64], contexts=tflite)
@@ -207,15 +207,15 @@ aside = torch.explain(
 aside
 
 # %%
-# TFLite has integers only. The bias is rounded to one; and the sum is multiplied by a fixed point
-# number of 31 bits and rounded twice, after the product and after the shift, so that a number just
+# TFLite rounds the bias to an integer, too. It multiplies the sum by a fixed-point number of 31
+# bits and rounded twice, after the product and after the shift, so that a number just
 # below a tie may first be rounded onto it (:eq:`eq-multiply-rounded-twice`).
 #
 # And all errors together
 # -----------------------
 #
-# One number can be followed; of all of them one wants the sum. :func:`pyqref.ledger` splits the
-# error of the logits into layers and causes that add up exactly.
+# One number can be followed; for all numbers together we want a total. :func:`pyqref.ledger` splits
+# the error of the logits into layers and causes that add up exactly.
 
 book = torch.ledger(reference, quantized, digits.test_images[:64])
 figure, ax = plt.subplots(figsize=(6.4, 3.8))

@@ -29,12 +29,12 @@ def images(rng: np.random.Generator, batch: int, shape: Any) -> tuple[np.ndarray
 
 
 def words(rng: np.random.Generator, batch: int, shape: Any) -> tuple[np.ndarray, ...]:
-    """So many words each, of so many: ``(length, vocabulary)``."""
+    """Draw so many words each, for so many inputs: ``(length, vocabulary)``."""
     return (rng.integers(0, shape[1], (batch, shape[0])),)
 
 
 def two_sentences(rng: np.random.Generator, batch: int, shape: Any) -> tuple[np.ndarray, ...]:
-    """What is read and what is written."""
+    """Return the sentence that is read and the one that is written."""
     return words(rng, batch, shape) + words(rng, batch, shape)
 
 

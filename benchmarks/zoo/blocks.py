@@ -1,4 +1,4 @@
-"""What several networks are made of: units of convolution, residual sums, attention."""
+"""Blocks that several networks share: units of convolution, residual sums, attention."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ PACKAGES = [
     "pyqref.quantization",
     "pyqref.quantization.quantize_fx",
     "pyqref.quantization._learnable_fake_quantize",
+    "pyqref.quantization.repair",
     "pyqref.quantization.backend_config",
     "pyqref.quantization.fx",
     "pyqref.quantization.fx.custom_config",
@@ -70,6 +71,8 @@ PACKAGES = [
     "pyqref.explaining",
     "pyqref.explaining.accounting",
     "pyqref.plot",
+    "pyqref.sphinx",
+    "pyqref.sphinx.interactive",
     "pyqref.jit",
     "pyqref.profiler",
     "pyqref.autograd.profiler",
@@ -154,10 +157,15 @@ def package_page(name: str, classes: list[str], functions: list[str]) -> str:
 
 
 def class_page(package: str, name: str) -> str:
-    """The page of one class, with those of its members that it defines itself."""
+    """The page of one class, with its members but those of bases that have a page."""
+    subject = getattr(importlib.import_module(package), name)
+    known = [each for each in subject.__mro__[1:] if _can_be_looked_up(each)]
+    bases = [each.__name__ for base in known for each in base.__mro__]
+    shown = "   :show-inheritance:\n" if set(bases) - {"object"} else ""
     return (
         f":orphan:\n\n{_title(name)}.. currentmodule:: {package}\n\n"
-        f".. autoclass:: {name}\n   :members:\n   :show-inheritance:\n\n"
+        f".. autoclass:: {name}\n   :members:\n"
+        f"   :inherited-members: {', '.join(dict.fromkeys(bases))}\n{shown}\n"
         f".. minigallery:: {package}.{name}\n"
         "   :add-heading: Tutorials that use it\n   :heading-level: -\n"
     )
@@ -192,14 +200,21 @@ def write_pages(app: Any, config: Any) -> None:
 def link_equations(
     app: Any, what: str, name: str, subject: Any, options: Any, lines: list[str]
 ) -> None:
-    """Behind the label of an equation put its number, which leads to it."""
+    """Put the number of an equation behind its label, as a link to it."""
     lines[:] = [re.sub(r"``(eq-[a-z0-9-]+)``", r"``\1`` :eq:`\1`", line) for line in lines]
 
 
-def hide_private_bases(app: Any, name: str, subject: Any, options: Any, bases: list[Any]) -> None:
-    """Show only those bases that a reader can look up."""
-    documented = _documented()
-    bases[:] = [base for base in bases if id(base) in documented] or [object]
+def documented_bases(app: Any, name: str, subject: Any, options: Any, bases: list[Any]) -> None:
+    """Replace a base without a page by the first of its own bases that has one."""
+    # NamedTuple, as a base, is a function and has no bases of its own.
+    chains = [getattr(base, "__mro__", (base,)) for base in bases]
+    first = [next(filter(_can_be_looked_up, chain), object) for chain in chains]
+    bases[:] = list(dict.fromkeys(each for each in first if each is not object))
+
+
+def _can_be_looked_up(subject: type) -> bool:
+    """Return True if a class has a page here, or is documented by Python."""
+    return id(subject) in _documented() or not subject.__module__.startswith("pyqref")
 
 
 @cache
@@ -214,5 +229,5 @@ def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx; the pages are there before it looks for its sources."""
     app.connect("config-inited", write_pages)
     app.connect("autodoc-process-docstring", link_equations)
-    app.connect("autodoc-process-bases", hide_private_bases)
+    app.connect("autodoc-process-bases", documented_bases)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

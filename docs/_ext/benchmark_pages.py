@@ -34,7 +34,7 @@ CHARTS = runpy.run_path(str(FOLDER / "charts.py"))
 
 
 def machine(measured: dict[str, Any]) -> list[str]:
-    """On what, against whom, and how it went in all."""
+    """Return a table of the machine, the other libraries, and the counts of races."""
     races, peaks = measured["races"], measured["peaks"]
     below = sum(race["ratio"] < 1 for race in races)
     same = sum(race["difference"] == 0 for race in races)
@@ -47,7 +47,7 @@ def machine(measured: dict[str, Any]) -> list[str]:
         "Peak of the memory": f"{peaks['bytes'] / 1e9:.1f}·10⁹ bytes a second",
         "Races": len(races),
         "Races below 1": f"{below} of {len(races)}",
-        "Same result from all libraries": f"{same} of {len(races)}",
+        "Races in which all libraries give the same result": f"{same} of {len(races)}",
     }
     return table([], [[key, str(each)] for key, each in rows.items()])
 
@@ -103,7 +103,7 @@ def every(one: dict[str, Any], two: dict[str, Any]) -> list[str]:
 
 
 def scaling(runs: list[dict[str, Any]]) -> list[str]:
-    """For each race of the first run what it took and the ratio, with each number of threads."""
+    """Return a table of the first run's races: time and ratio for each number of threads."""
     head = ["Kind", "Shape"]
     found = []
     for run in runs:

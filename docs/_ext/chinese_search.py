@@ -43,7 +43,7 @@ class SearchPieces(SearchLanguage):
         return pieces(input)
 
     def stem(self, word: str) -> str:
-        """As the browser looks a word up."""
+        """Return a word in the form in which the browser looks it up."""
         return word.lower()
 
 

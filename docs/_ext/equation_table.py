@@ -1,8 +1,8 @@
 """Write the page of all equations, and lead from each equation to code and proof.
 
 ``theory/equations.rst`` is written anew at every build. Below every equation of the theory
-stands where it is implemented and how often it is proved; wherever a label such as
-``eq-affine-quantize`` stands in prose or in a docstring, it becomes a link to its equation.
+stands where it is implemented and how often it is proved. Labels such as ``eq-affine-quantize``
+that stand in prose or in a docstring become links by :mod:`pyqref.sphinx`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from api_pages import packages, public_names
+from cases import cases
 from docutils import nodes
-from equations import LABEL, Equation, Function, Survey, cases, survey
 from sphinx.addnodes import pending_xref
 from sphinx.util.nodes import make_refnode
+
+from pyqref.sphinx.equations import Equation, Function, Survey, survey
 
 PAGE = "theory/equations"
 HEAD = """\
@@ -191,25 +193,9 @@ def resolve_proof(app: Any, env: Any, node: pending_xref, content: Any) -> Any:
     return make_refnode(app.builder, node["refdoc"], PAGE, target, content)
 
 
-def link_labels(app: Any, doctree: nodes.document, docname: str) -> None:
-    """A label in running text leads to its equation."""
-    found, _ = app._pyqref_equations
-    for literal in list(doctree.findall(nodes.literal)):
-        text = literal.astext()
-        if not LABEL.fullmatch(text) or isinstance(literal.parent, nodes.reference):
-            continue
-        equation = found.equations.get(text)
-        if equation is not None and "equation-label" not in literal["classes"]:
-            page, anchor = f"theory/{equation.page}", f"equation-{text}"
-            literal.replace_self(
-                make_refnode(app.builder, docname, page, anchor, literal.deepcopy())
-            )
-
-
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx; the page is there before it looks for its sources."""
     app.connect("config-inited", write_page)
     app.connect("doctree-read", add_proofs)
     app.connect("missing-reference", resolve_proof)
-    app.connect("doctree-resolved", link_labels)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

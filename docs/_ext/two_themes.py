@@ -41,7 +41,7 @@ def palette(theme: str) -> list[str]:
 
 
 EXCHANGED = dict(zip(palette("light"), palette("dark"), strict=True))
-"""For each colour of the light theme the one that takes its place."""
+"""Return the colour that takes the place of each colour of the light theme."""
 
 
 FILLS = {each.fill.lower() for each in STYLES.values()}
@@ -117,7 +117,7 @@ def narrowed(figure: Any) -> Iterator[None]:
 
 
 def stacks(axes: Any) -> bool:
-    """Whether axes are in a row of several, and no picture."""
+    """Return True if the axes stand in a row of several and show no picture."""
     place = axes.get_subplotspec()
     if place is None or axes.images:
         return False
@@ -143,7 +143,7 @@ def description(figure: Any) -> str:
 
 
 def themed(figure: Any) -> bool:
-    """Whether all areas of a figure have a colour of the theme or of graphs, or a grey."""
+    """Return True if every area of a figure has a colour of the theme or of graphs, or a grey."""
     filled = [patch.get_facecolor() for patch in figure.findobj(Patch)]
     return all(
         colors.to_hex(each) in {*EXCHANGED, *FILLS} or np.ptp(each[:3]) == 0

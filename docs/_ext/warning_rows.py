@@ -1,4 +1,4 @@
-"""What the page on warnings says of each, read off the classes themselves.
+"""Rows of the page on warnings, read off the classes themselves.
 
 Nothing is listed by hand. Every subclass of ``QuantizationWarning`` in the package has a row: its
 docstring says when it appears, and the message of its example, which is run, says what to do.
@@ -50,7 +50,7 @@ def categories() -> list[type[Warning]]:
 
 
 def when(category: type[Warning]) -> str:
-    """What the docstring says before its sections, as one line."""
+    """Return the docstring up to its sections, as one line."""
     return " ".join(SECTION.split(inspect.cleandoc(category.__doc__ or ""))[0].split())
 
 
@@ -79,7 +79,7 @@ def raised(example: doctest.Example, space: dict[str, Any]) -> Exception | None:
 
 
 def message(category: type[Warning]) -> str:
-    """What the warning said when the example was run; nothing where it has no example.
+    """Return the message of the warning in the example that was run, or an empty text.
 
     The example keeps it in a list of caught warnings, or shows the error that it is when strict.
     """

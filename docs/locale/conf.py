@@ -46,6 +46,7 @@ html_theme = "furo"
 html_title = "pyqref"
 html_static_path = ["../_static"]
 html_css_files = ["pyqref.css"]
+html_js_files = [("fit.js", {"defer": "defer"})]
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
@@ -55,7 +56,7 @@ CONTENTS = "\n".join(
 
 
 def refer_to_english(app: Any, config: Any) -> None:
-    """What is not translated is looked up in the English site around this one."""
+    """Look up references that are not translated in the English site around this one."""
     inventory = Path(app.outdir).parent / "objects.inv"
     if inventory.exists():
         config.intersphinx_mapping = {"pyqref": ("..", str(inventory))}

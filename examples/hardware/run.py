@@ -2,7 +2,8 @@
 
 Writes the vectors of one linear layer in the arithmetic of TFLite, simulates the hardware with
 Icarus Verilog, lets ``pyqref verify`` judge what it gave, and does the same with a fault planted
-in the requantizer. Then it compiles and runs the layer in C.
+in the requantizer. Then it compiles and runs the layer in C. The vectors, and what was computed,
+stay in a folder that the last line names.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections import OrderedDict
 from pathlib import Path
 
@@ -73,7 +75,7 @@ def simulate(layer: dict, vectors: Path, got: Path, *options: str) -> str:
 
 
 def verify(vectors: Path, got: Path) -> str:
-    """What ``pyqref verify`` says."""
+    """Return the output of ``pyqref verify``."""
     command = [sys.executable, "-m", "pyqref", "verify", str(vectors), "--got", str(got)]
     return subprocess.run(command, check=False, capture_output=True, text=True).stdout
 
@@ -95,8 +97,9 @@ def say(*words: str) -> None:
 def main() -> None:
     """Run everything that the installed tools allow."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("hardware-example"), metavar="FOLDER")
-    out = parser.parse_args().out.absolute()
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="default: a temporary folder")
+    given = parser.parse_args().out
+    out = Path(tempfile.mkdtemp(prefix="pyqref-hardware-") if given is None else given).absolute()
     out.mkdir(parents=True, exist_ok=True)
     vectors = out / "vectors"
     layer = write_vectors(vectors)
@@ -111,6 +114,7 @@ def main() -> None:
         say("There is no C compiler: apt-get install gcc")
     else:
         say("C:", run_in_c(vectors, out / "layer"))
+    say("Files:", str(out))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ if not TYPE_CHECKING:  # a type checker knows the names that are there
 
 
 def graph_break(msg: str = "") -> None:
-    """Nothing is recorded that could be broken off.
+    """Do nothing: no graph is recorded that could be broken off.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What code that is compiled asks for indexing: here a tensor is indexed by a tensor as it is."""
+"""Name that compiled code imports for indexing; here a tensor indexes a tensor as it is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["TransformGetItemToIndex"]
 
 
 class TransformGetItemToIndex(nullcontext[None]):
-    """Nothing changes inside: ``x[i]`` takes a tensor ``i`` anyway.
+    """Leave everything as it is: ``x[i]`` takes a tensor ``i`` anyway.
 
     Examples
     --------

@@ -25,7 +25,7 @@ _UNPACK = "UNPACK_SEQUENCE"
 
 
 def unpacks_into(frame: FrameType | None) -> int | None:
-    """Into how many names a line such as ``a, b = x`` unpacks; None if it does not."""
+    """Return the number of names that a line such as ``a, b = x`` unpacks into, or None."""
     if frame is not None:
         for each in dis.get_instructions(frame.f_code):
             if each.offset == frame.f_lasti:

@@ -1,4 +1,4 @@
-"""How GNU's C library keeps memory that was freed, for what is made next.
+"""Settings of GNU's C library that keep freed memory for later arrays.
 
 What
     A block of almost 4 MiB is asked for and freed, which nobody touches: an address and no memory.

@@ -1,4 +1,4 @@
-"""How long a thread of GNU's OpenMP waits awake for the next loop.
+"""Time that a thread of GNU's OpenMP waits awake for the next loop.
 
 What
     The environment variable ``GOMP_SPINCOUNT``, set while the library is loaded, since it reads

@@ -26,7 +26,7 @@ _getframe: Callable[[int], FrameType] | None = getattr(sys, "_getframe", None)
 
 
 def caller(depth: int = 1) -> FrameType | None:
-    """The frame of whoever called the function that asks, or ``depth`` calls further out.
+    """The frame that called the function that asks, or ``depth`` calls further out.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What this processor, and the system that runs on it, can do."""
+"""Features of this processor, as far as the operating system lets programs use them."""
 
 cdef extern from "cpu.h":
     int pyqref_cpu_features() nogil

@@ -26,7 +26,7 @@ cdef enum:
 
 
 cdef cnp.ndarray buffer_with_channels_last(int ndim, cnp.npy_intp* sizes, cnp.dtype dtype):
-    """The same with axis 1 varying fastest, the others in order."""
+    """Return a new array in which axis 1 varies fastest and the other axes follow in order."""
     cdef cnp.npy_intp[MOST_AXES] strides
     cdef cnp.npy_intp stride = dtype.itemsize
     cdef int place, axis
@@ -38,10 +38,10 @@ cdef cnp.ndarray buffer_with_channels_last(int ndim, cnp.npy_intp* sizes, cnp.dt
 
 
 def empty(tuple shape, cnp.dtype dtype):
-    """As ``np.empty``, but a large array begins at a cache line.
+    """Return an array as ``np.empty`` does, but begin a large one at a cache line.
 
-    Kernels take up to half as much time again to write real results that do not. And a very large
-    array has pages that are used again (``memory.pyx``).
+    Kernels take up to half as much time again to write real numbers to an array that begins
+    elsewhere. Besides, a very large array gets pages that were used before (``memory.pyx``).
     """
     cdef cnp.npy_intp[MOST_AXES] sizes
     cdef int ndim = len(shape)
@@ -54,7 +54,7 @@ def empty(tuple shape, cnp.dtype dtype):
 
 
 cpdef cnp.ndarray output_like(cnp.ndarray x, cnp.dtype dtype):
-    """As ``np.empty_like``, in the same way."""
+    """Return an array as ``np.empty_like`` does, but begin a large one at a cache line."""
     if lies_in_c_order(x):
         return buffer(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), dtype)
     if has_channels_last(x):
@@ -90,7 +90,7 @@ cdef str names_of(int kinds):
 
 
 cdef bint lies_beside(cnp.ndarray x, cnp.ndarray other) noexcept:
-    """Whether elements of equal index are equally many elements behind the first one."""
+    """Return True if equal indices lie equally many elements behind the first in both arrays."""
     cdef int axis
     if cnp.PyArray_SIZE(x) == 0:
         return True

@@ -123,7 +123,7 @@ cdef double _waiting = 0
 
 
 def has_openmp():
-    """Whether this module was compiled with OpenMP."""
+    """Return True if this module was compiled with OpenMP."""
     return PYQREF_OPENMP != 0
 
 
@@ -159,7 +159,7 @@ def use_every_thread(bint always):
 
 
 def leave_alone(bint alone):
-    """Whether the calling thread shall get no help from now on; returns whether it got none."""
+    """Say whether the calling thread gets no help from now on; return what held before."""
     global pyqref_is_alone
     before = pyqref_is_alone != 0
     pyqref_is_alone = alone
@@ -179,7 +179,7 @@ cdef struct Share:
 
 
 cdef bint look_for_interrupt() noexcept:
-    """Whether Ctrl-C will raise KeyboardInterrupt, which it does once the kernel has returned."""
+    """Make Ctrl-C raise KeyboardInterrupt after the kernel; return True if it was pressed."""
     # Asked in this order: a signal that others handle is not touched.
     if getsignal(SIGINT) is not default_int_handler or not PyOS_InterruptOccurred():
         return False
@@ -195,7 +195,7 @@ cdef bint is_interrupted() noexcept nogil:
 
 
 cdef bint look() noexcept nogil:
-    """Whether Ctrl-C was pressed, if it is time to ask."""
+    """Return True if Ctrl-C was pressed; ask only when it is time to."""
     global until_clock, look_at
     cdef double now = pyqref_coarse_seconds()
     until_clock = UNTIL_CLOCK
@@ -212,7 +212,10 @@ cdef inline bint must_stop(int done) noexcept nogil:
 
 
 cdef bint is_ending() noexcept nogil:
-    """Whether what a task does is no longer wanted; each part of it takes microseconds at least."""
+    """Return True if the work of a task is no longer wanted.
+
+    Each part of the work takes microseconds at least, so that it can afford to ask.
+    """
     return is_stopped or (own_next != NULL and number_at(own_next) >= LEFT) or must_stop(A_TASK)
 
 
@@ -237,7 +240,7 @@ cdef void take_shares(
 
 
 cdef void leave_shares(Share* shares, int n_shares) noexcept nogil:
-    """Let nobody begin another task."""
+    """Keep every thread from beginning another task."""
     cdef int k
     for k in range(n_shares):
         add_to(&shares[k].next, LEFT)

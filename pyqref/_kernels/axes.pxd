@@ -10,7 +10,7 @@ cdef inline bint is_in_c_order(x) noexcept:
 
 
 cdef inline cnp.npy_intp channels_at(cnp.ndarray x, int axis) except -1:
-    """How many channels there are at an axis; an error where ``x`` has no such axis."""
+    """Return the number of channels at an axis; raise if ``x`` has no such axis."""
     cdef int ndim = cnp.PyArray_NDIM(x)
     if not -ndim <= axis < ndim:
         raise IndexError(f"axis must be one of the {ndim} axes, got {axis}")

@@ -28,16 +28,17 @@ cdef inline Py_ssize_t scratch_step(Py_ssize_t size) noexcept nogil:
 
 
 cdef inline Py_ssize_t scratch_of_all(Py_ssize_t size, int n_threads) noexcept nogil:
-    """Bytes of the scratch of all threads, of which the first begins a cache line."""
+    """Return the bytes of the scratch of all threads, which begins at a cache line."""
     return scratch_step(size) * (n_threads - 1) + size + LINE
 
 
 cdef inline bint suits_streams(
     const void* out, Py_ssize_t run, Py_ssize_t apart, Py_ssize_t size
 ) noexcept nogil:
-    """Whether ``size`` bytes of results, in runs that are ``apart``, are many and whole lines.
+    """Return True if results are many bytes and consist of whole cache lines.
 
-    They go past the caches: nothing is read before it is overwritten.
+    ``size`` counts the bytes; they lie in runs that are ``apart`` from each other. Such results go
+    past the caches, because nothing is read before it is overwritten.
     """
     return size >= STREAMED_BYTES and (<size_t> out | <size_t> run | <size_t> apart) % LINE == 0
 
@@ -56,9 +57,10 @@ cdef inline Py_ssize_t first_step(
 
 
 cdef inline bint is_best_backward(const void* out, const void* source) noexcept nogil:
-    """Whether bytes of one array are better written to the other from the last to the first.
+    """Return True if copying from the last byte to the first is faster than from the first on.
 
-    A load waits for stores before it to the same place of another page. If the result begins at
-    places soon behind those of the source, who goes forward always loads where he just stored.
+    A load waits for earlier stores to the same place of another page. If the result begins at a
+    place just behind that of the source, a loop that goes forward always loads where it has just
+    stored.
     """
     return (<size_t> out - <size_t> source) % PLACES < PLACES // 2

@@ -1,4 +1,4 @@
-"""How an array is seen by kernels, which walk through memory from one end to the other.
+"""Order in memory of the arrays that kernels walk through from one end to the other.
 
 With a compiler this text is compiled as it stands, with the types of ``layout.pxd``.
 """
@@ -90,7 +90,7 @@ def reshaped(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _are_plain(x: np.ndarray) -> bool:
-    """Whether elements are aligned, and their bytes in the order of this machine."""
+    """Return True if elements are aligned, and their bytes in the order of this machine."""
     return x.flags.aligned and x.dtype.isnative
 
 
@@ -104,7 +104,7 @@ def dense(x: np.ndarray) -> np.ndarray:
 
 
 def is_dense(x: np.ndarray) -> bool:
-    """Whether :func:`dense` gives an array itself."""
+    """Return True if :func:`dense` returns the array itself."""
     flags = x.flags
     return (
         flags.aligned
@@ -114,7 +114,7 @@ def is_dense(x: np.ndarray) -> bool:
 
 
 def _has_no_gaps(x: np.ndarray) -> bool:
-    """Whether each element lies right behind another one, whichever axis varies fastest."""
+    """Return True if the elements leave no gaps in memory, whichever axis varies fastest."""
     expected = x.itemsize
     for step, length in sorted(zip(x.strides, x.shape, strict=True)):
         if length != 1 and step != expected:
@@ -147,12 +147,12 @@ def in_result_order(x: Any) -> np.ndarray:
 
 
 def lies_in_result_order(x: np.ndarray) -> bool:
-    """Whether :func:`in_result_order` gives an array itself."""
+    """Return True if :func:`in_result_order` returns the array itself."""
     return _are_plain(x) and (x.flags.c_contiguous or _has_channels_last(x))
 
 
 def in_one_order(arrays: Sequence[np.ndarray]) -> bool:
-    """Whether all lie in C order, or all with their channels last in memory."""
+    """Return True if all lie in C order, or all have their channels last in memory."""
     return all(x.flags.c_contiguous for x in arrays) or all(_has_channels_last(x) for x in arrays)
 
 

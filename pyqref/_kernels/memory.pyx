@@ -155,7 +155,7 @@ cdef int best_for(size_t size):
 
 
 cdef void* ask(size_t whole, size_t beyond):
-    """New pages; one of which the result takes less than half is made of small ones."""
+    """Return new pages; a last one that the result fills less than half is of small pages."""
     return pages_from_system(whole, whole if beyond <= PAGE // 2 else whole - PAGE, PAGE)
 
 
@@ -208,7 +208,7 @@ cdef inline int slot_of(cnp.npy_intp size, cnp.dtype dtype) noexcept:
 cdef bint is_as_made(
     PyArrayObject_fields* x, int ndim, const cnp.npy_intp* sizes, cnp.dtype dtype
 ) noexcept:
-    """Whether an array is as one of this shape and type is made: users may have changed it."""
+    """Return True if an array is still as it was made: users may have changed its shape or type."""
     cdef cnp.npy_intp stride = dtype.itemsize
     cdef int axis = ndim
     if (

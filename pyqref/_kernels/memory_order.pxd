@@ -13,7 +13,7 @@ cdef inline int nth_of_channels_last(int place, int ndim) noexcept:
 
 
 cdef inline bint has_channels_innermost(cnp.ndarray x) noexcept:
-    """Whether the elements lie without gaps, axis 1 varying fastest, the others in order."""
+    """Return True if the elements lie without gaps, axis 1 fastest and the others in order."""
     cdef int ndim = cnp.PyArray_NDIM(x)
     cdef cnp.npy_intp expected = cnp.PyArray_ITEMSIZE(x)
     cdef int place, axis
@@ -26,7 +26,7 @@ cdef inline bint has_channels_innermost(cnp.ndarray x) noexcept:
 
 
 cdef inline bint has_channels_last(cnp.ndarray x) noexcept:
-    """The same of an image or a volume."""
+    """Return True if an image or a volume lies without gaps, with its channels innermost."""
     return 4 <= cnp.PyArray_NDIM(x) <= 5 and has_channels_innermost(x)
 
 
@@ -35,7 +35,7 @@ cdef inline bint lies_in_result_order(cnp.ndarray x) noexcept:
 
 
 cdef inline bint has_no_gaps(cnp.ndarray x) noexcept:
-    """Whether each element lies right behind another one, whichever axis varies fastest."""
+    """Return True if the elements leave no gaps in memory, whichever axis varies fastest."""
     cdef cnp.npy_intp expected = cnp.PyArray_ITEMSIZE(x)
     cdef int ndim = cnp.PyArray_NDIM(x)
     cdef int found = 0
@@ -53,5 +53,5 @@ cdef inline bint has_no_gaps(cnp.ndarray x) noexcept:
 
 
 cdef inline bint are_plain(cnp.ndarray x) noexcept:
-    """Whether elements are aligned, and their bytes in the order of this machine."""
+    """Return True if elements are aligned, and their bytes in the order of this machine."""
     return cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_ALIGNED) and cnp.PyArray_ISNOTSWAPPED(x)

@@ -16,7 +16,7 @@ TRANSPOSED = 16
 
 
 def with_channels_last(x: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]] | None:
-    """Move the channels of a part of an image or a volume last, where they lie so.
+    """Move the channels of a part of an image or a volume last, if they lie last in memory.
 
     Returns the view and the order that moves its axes back; None where they lie otherwise. Results
     of such parts have their channels last, as those of a whole have.

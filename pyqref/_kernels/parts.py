@@ -29,7 +29,7 @@ MOST = 1 << 13
 def parts(
     x: np.ndarray, whole: Collection[int] = (), most: int = MOST
 ) -> Iterator[tuple[slice, ...]]:
-    """Where the parts of ``x`` are, as far as possible of no more than ``most`` elements.
+    """Yield the places of the parts of ``x``, if possible of at most ``most`` elements.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def output_for(
 
 
 def under(at: tuple[slice, ...], shape: Sequence[int]) -> tuple[slice, ...]:
-    """Where in an array of ``shape`` the part ``at`` of what it is broadcast to comes from.
+    """Return the part of an array of ``shape`` that is broadcast to the part ``at``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which kernels there are, which this machine can run, and which is in use.
+"""Kernels that exist, those that this machine can run, and the one in use.
 
 A kernel is one way of running every operation: ``reference`` is the equations in
 NumPy, the others are one body of Cython compiled for one instruction set each (:mod:`.table`).

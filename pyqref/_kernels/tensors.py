@@ -1,4 +1,4 @@
-"""What every tensor holds: its array, and where its gradient goes.
+"""Slots of every tensor: its array, and the place that its gradient goes to.
 
 With a compiler this text is compiled as it stands, with the types of ``tensors.pxd``.
 """
@@ -79,7 +79,7 @@ _recording = _Recording()
 
 
 def is_recording() -> bool:
-    """Whether operations are recorded now, in this thread."""
+    """Return True if this thread records operations now."""
     return _recording.enabled
 
 
@@ -99,7 +99,7 @@ def set_tensor_type(kind: type[TensorSlots]) -> None:
 
 
 def set_quantized_type(kind: type[TensorSlots]) -> None:
-    """The same of :func:`wrap_quantized`."""
+    """Say which class :func:`wrap_quantized` makes; called once, where that class is defined."""
     global _quantized_type
     _quantized_type = kind
 
@@ -117,7 +117,7 @@ def leaf(kind: type[TensorSlots], array: Any) -> Any:
 
 
 def quantized_leaf(kind: type[TensorSlots], array: Any, quantizer: Any) -> Any:
-    """The same with integers, which a quantizer reads."""
+    """Return a new leaf that holds integers, which a quantizer reads."""
     tensor = leaf(kind, array)
     tensor._quantizer = quantizer
     return tensor
@@ -163,7 +163,7 @@ def becomes_grad(tensor: Any, gradient: Any) -> bool:
 
 
 def root_of(tensor: Any, gradient: Any) -> tuple[Any, Any] | None:
-    """Where the gradient of a result goes, and its array; None unless it is one of this shape."""
+    """Return the edge for the gradient of a result, and its array; None if shapes differ."""
     if not (isinstance(tensor, TensorSlots) and isinstance(gradient, TensorSlots)):
         return None
     if tensor._base is not None or tensor._goes_to is None:

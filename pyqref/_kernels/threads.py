@@ -1,4 +1,4 @@
-"""How many threads the kernels use."""
+"""Number of threads that the kernels use."""
 
 from __future__ import annotations
 

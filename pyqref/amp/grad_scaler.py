@@ -126,7 +126,7 @@ class GradScaler:
         self._found[key] = found
 
     def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        """Unscale if nobody has, and call ``optimizer.step()`` if all gradients are finite.
+        """Unscale unless that was done, and call ``optimizer.step()`` if gradients are finite.
 
         Returns
         -------
@@ -181,7 +181,7 @@ class GradScaler:
         return self._enabled
 
     def get_growth_factor(self) -> float:
-        """By what the scale grows."""
+        """Return the factor by which the scale grows."""
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
@@ -189,7 +189,7 @@ class GradScaler:
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
-        """By what the scale shrinks."""
+        """Return the factor by which the scale shrinks."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
@@ -197,7 +197,7 @@ class GradScaler:
         self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
-        """After how many steps the scale grows."""
+        """Return the number of steps after which the scale grows."""
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:

@@ -17,7 +17,7 @@ from pyqref.numerics.types import FloatArray, IntArray
 
 from .._typing import Array, NumberOrArray, Packed
 from .ending import on_grid, rounded_to_even
-from .packed import real_of, run_of
+from .packed import on_own_grid, real_of, run_of
 from .step import Note, silent
 
 if TYPE_CHECKING:
@@ -169,9 +169,7 @@ class EngineOperations(Operations):
 
     def dynamic(self, packed: Packed, x: FloatArray, reduce_range: bool) -> FloatArray | None:
         """Linear layers by ``eq-linear-dynamic``, convolutions by ``eq-conv-dynamic``."""
-        low, high = (x.min(), x.max()) if x.size else (0.0, 0.0)
-        grid = self.dynamic_grid(low, high, reduce_range)
-        q = self.on_dynamic_grid(x, grid)
+        grid, q = on_own_grid(self, x, reduce_range)
         if packed.operation == "qgemm":
             return np.asarray(real_of(self, packed, grid)(q))
         integers = run_of(self, packed, grid, grid, relu=False)(q)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyqref.numerics.convolution import transpose_canvas, transpose_weight, windows
-from pyqref.numerics.noted import noted
+from pyqref.numerics.noted import noted, noting
 
 from .._typing import Packed, PackedConv
 from .layer import layer_of
@@ -17,10 +17,31 @@ from .layer import layer_of
 if TYPE_CHECKING:
     from pyqref.numerics.elementwise import Grid
 
-__all__ = ["patches", "real_of", "run_of", "weight_rows"]
+__all__ = ["on_own_grid", "patches", "real_of", "run_of", "weight_rows"]
 
 #: Elements of the windows that are laid out at once.
 _PART = 2**22
+
+
+def on_own_grid(model: Any, x: np.ndarray, reduce_range: bool) -> tuple[Grid, np.ndarray]:
+    """The grid of the range of a real input (``eq-dynamic-input``), and its integers there.
+
+    Parameters
+    ----------
+    model
+        An :class:`~pyqref.arithmetic.Arithmetic`.
+    x
+        float32; its range is that of all of it.
+    reduce_range
+        Take one bit off, where the model does.
+    """
+    low, high = (x.min(), x.max()) if x.size else (0.0, 0.0)
+    with noting():  # how the input is rounded is no stage of the layer
+        grid = model.dynamic_grid(low, high, reduce_range)
+        integers = np.asarray(model.on_dynamic_grid(x, grid))
+    noted("scale of the input", grid.scale)
+    noted("zero point of the input", grid.zero_point)
+    return grid, noted("integers of the input", integers)
 
 
 def run_of(

@@ -15,7 +15,7 @@ from pyqref.numerics.types import FloatArray, IntArray
 from .._typing import Array, NumberOrArray, Packed
 from .ending import on_grid, rounded_to_even
 from .operations import Function, Operations
-from .packed import real_of
+from .packed import on_own_grid, real_of
 from .scaling import Scaling
 from .step import Note, of, silent
 
@@ -150,10 +150,8 @@ class RealOperations(Operations):
 
     def dynamic(self, packed: Packed, x: FloatArray, reduce_range: bool) -> FloatArray | None:
         """Real results of integers on the grid of the whole input."""
-        low, high = (x.min(), x.max()) if x.size else (0.0, 0.0)
-        grid = self.dynamic_grid(low, high, reduce_range)
-        real = real_of(self, packed, grid)(self.on_dynamic_grid(x, grid))
-        return np.asarray(real, dtype=np.float32)
+        grid, q = on_own_grid(self, x, reduce_range)
+        return np.asarray(real_of(self, packed, grid)(q), dtype=np.float32)
 
     def dynamic_grid(self, low: Any, high: Any, reduce_range: bool) -> Grid:
         """The grid of an input that is quantized over its own range."""

@@ -1,4 +1,4 @@
-"""Operations with a derivative of one's own: :class:`Function`."""
+"""Operations with a derivative of your own: :class:`Function`."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class FunctionCtx:
         self._dirty = inputs
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether missing gradients of results come as zeros (True) or None."""
+        """Choose whether missing gradients of results arrive as zeros (True) or as None."""
         self._materialize = value
 
     def _note_versions(self) -> None:

@@ -66,7 +66,7 @@ def is_acceptable(tensor: Tensor) -> bool:
 
 
 def version() -> None:
-    """None: there is none.
+    """Return None: there is none.
 
     Examples
     --------

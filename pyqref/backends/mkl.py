@@ -1,4 +1,4 @@
-"""Whether the library MKL computes: pyqref's own kernels, and NumPy, do."""
+"""Answers for the library MKL, which pyqref does not use: its own kernels and NumPy compute."""
 
 from __future__ import annotations
 

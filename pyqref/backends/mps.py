@@ -1,4 +1,4 @@
-"""Whether the GPU of a Mac computes: the CPU does."""
+"""Answers for the GPU of a Mac, which pyqref does not use: the CPU computes."""
 
 from __future__ import annotations
 

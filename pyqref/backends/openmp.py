@@ -1,4 +1,4 @@
-"""Whether kernels run on several threads by OpenMP."""
+"""Answer whether kernels run on several threads by OpenMP."""
 
 from __future__ import annotations
 

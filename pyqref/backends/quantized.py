@@ -1,4 +1,4 @@
-"""Which engine's numbers, and which conventions: two switches that are read everywhere.
+"""Two switches that are read everywhere: the engine's numbers, and the conventions.
 
 ``engine``
     ``"fbgemm"``, ``"qnnpack"``, ``"x86"`` or ``"onednn"``. The engines differ in

@@ -1,21 +1,19 @@
-"""``pyqref course``: the exercises, one of them, and a check of what a student wrote."""
+"""``pyqref course``: the exercises, checks of what students wrote, and material for lectures."""
 
 from __future__ import annotations
 
 import argparse
-import re
-import runpy
+import json
 import sys
-import traceback
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 __all__ = ["add_parser", "run"]
 
-
-class SolutionError(Exception):
-    """Why a file cannot be checked, in words for who wrote it."""
+RUNS = (
+    "The file is run as Python runs a script, with all that it does, in a process of its own: "
+    "check files that you trust. It must define the function or class of the exercise under its "
+    "name."
+)
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -24,7 +22,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command: argparse.ArgumentParser = commands.add_parser(
         "course",
         help=summary,
-        description=f"{summary[0].upper()}{summary[1:]}. Without an action: list them.",
+        description=f"{summary[0].upper()}{summary[1:]}; write slides and notebooks. Without an "
+        "action: list the exercises.",
         allow_abbrev=False,
     )
     command.set_defaults(run=run)
@@ -34,56 +33,156 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     check = actions.add_parser(
         "check",
         help="try a solution; tell which cases fail, and the mistake by its name",
-        description="Try a solution; tell which cases fail, and the mistake by its name. The file "
-        "is run as Python runs a script, with all that it does: check files that you trust. It "
-        "must define the function or class of the exercise under its name.",
+        description="Try a solution; tell which cases fail, and the mistake by its name. " + RUNS,
     )
     for action in (describe, check):
         action.add_argument("name", metavar="NAME", help="an exercise, as listed")
-    check.add_argument("file", type=Path, metavar="FILE", help="Python source with the solution")
+    many = actions.add_parser(
+        "check-all",
+        help="try all solutions of a file, for a teacher's records",
+        description="Try all solutions of a file. " + RUNS + " The exit code is 0 if all that "
+        "count are right.",
+    )
+    for action in (check, many):
+        action.add_argument("file", type=Path, metavar="FILE", help="Python source")
+        _add_limits(action)
+    many.add_argument(
+        "--only", nargs="+", metavar="NAME", help="exercises that count, answered or not"
+    )
+    many.add_argument(
+        "--format",
+        choices=("text", "json", "gradescope", "nbgrader"),
+        default="text",
+        help="gradescope: the contents of results.json; nbgrader: the points, a number",
+    )
+    many.add_argument("--points", type=float, default=100.0, help="for everything right (100)")
+    many.add_argument(
+        "--partial", action="store_true", help="count the share of the cases that are right"
+    )
+    many.add_argument("--out", type=Path, metavar="REPORT", help="write there instead")
+    _add_material(actions)
 
 
-def wanted(signature: str) -> str:
-    """The name of the function or class that an exercise asks for."""
-    found = re.match(r"(?:class )?(\w+)", signature)
-    assert found is not None
-    return found[1]
+def _add_limits(action: argparse.ArgumentParser) -> None:
+    seed = action.add_mutually_exclusive_group()
+    seed.add_argument("--seed", type=int, default=0, help="of the cases that are drawn (0)")
+    seed.add_argument("--seed-file", type=Path, metavar="FILE", help="holds the seed, a number")
+    action.add_argument(
+        "--seconds", type=float, default=10.0, help="how long an exercise may take (10)"
+    )
+    if action.prog.endswith(" check"):
+        action.add_argument("--json", action="store_true", help="write the result as JSON")
 
 
-def defined(file: Path, name: str) -> Callable[..., Any]:
-    """Run a file and return what it defines under a name."""
-    if not file.is_file():
-        raise SolutionError(f"{file} is no file")
+def _add_material(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Commands that write folders, and the one that grades tests."""
+    for name, summary in (
+        ("slides", "write slides and their figures, a page of HTML for each week"),
+        ("starter", "write notebooks with holes for students, without answers"),
+        ("answers", "write the model answers, one file for each exercise"),
+    ):
+        action = actions.add_parser(name, help=summary)
+        action.add_argument("folder", type=Path, metavar="FOLDER", help="made if it is missing")
+        if name == "slides":
+            action.add_argument("--weeks", type=int, choices=(6, 12), default=12, help="plan (12)")
+    tests = actions.add_parser(
+        "grade-tests",
+        help="say which bugs of the museum a student's tests find",
+        description="Run the tests of a file, first on pyqref as it is, where all must pass, and "
+        "then with each bug of the museum. The file is run with all that it does.",
+    )
+    tests.add_argument("file", type=Path, metavar="FILE", help="tests for pytest")
+    tests.add_argument("--seconds", type=float, default=60.0, help="for each run of the tests (60)")
+    tests.add_argument("--json", action="store_true", help="write the result as JSON")
+
+
+def _seed(options: argparse.Namespace) -> int:
+    if options.seed_file is None:
+        seed: int = options.seed
+        return seed
     try:
-        names = runpy.run_path(str(file), run_name=file.stem)
-    except (Exception, SystemExit) as error:
-        places = traceback.extract_tb(error.__traceback__)
-        lines = [each.lineno for each in places if each.filename == str(file)]
-        lines += [error.lineno] if isinstance(error, SyntaxError) else []
-        where = f", line {lines[-1]}" if lines else ""
-        raise SolutionError(f"{file}{where}: {type(error).__name__}: {error}") from error
-    if not callable(names.get(name)):
-        raise SolutionError(f"{file} must define {name}")
-    function: Callable[..., Any] = names[name]
-    return function
+        return int(options.seed_file.read_text("utf-8"))
+    except (OSError, ValueError):
+        raise ValueError(f"--seed-file: {options.seed_file} must hold one whole number") from None
 
 
 def run(options: argparse.Namespace) -> int:
-    """List, describe or check; 1 where something is wrong."""
+    """List, describe, check or write; 1 where something is wrong."""
     from .. import course
 
-    if options.action in (None, "list"):
-        width = max(map(len, course.exercises()))
-        for name in course.exercises():
-            exercise = course.get(name)
-            sys.stdout.write(f"{name:{width}}  {exercise.label}\n")
-        return 0
     try:
+        if options.action in (None, "list"):
+            width = max(map(len, course.exercises()))
+            for name in course.exercises():
+                sys.stdout.write(f"{name:{width}}  {course.get(name).label}\n")
+            return 0
         if options.action == "describe":
             sys.stdout.write(f"{course.describe(options.name)}\n")
             return 0
-        name = wanted(course.get(options.name).signature)
-        return 0 if course.check(options.name, defined(options.file, name)) else 1
-    except (SolutionError, ValueError) as error:
+        if options.action == "check":
+            return _check(options)
+        if options.action == "check-all":
+            return _check_all(options)
+        if options.action == "grade-tests":
+            return _grade_tests(options)
+        return _write(options)
+    except (course.SolutionError, ValueError, OSError) as error:
         sys.stderr.write(f"pyqref course: {error}\n")
         return 1
+
+
+def _check(options: argparse.Namespace) -> int:
+    from .. import course
+
+    result = course.check_file(
+        options.name, options.file, seed=_seed(options), seconds=options.seconds
+    )
+    text = json.dumps(result.as_dict(), indent=2) if options.json else str(result)
+    sys.stdout.write(f"{text}\n")
+    return 0 if result else 1
+
+
+def _check_all(options: argparse.Namespace) -> int:
+    from .. import course
+
+    if not options.file.is_file():
+        raise course.SolutionError(f"{options.file} is no file")
+    report = course.check_all(
+        options.file, names=options.only, seed=_seed(options), seconds=options.seconds
+    )
+    points = options.points, options.partial
+    texts = {
+        "text": lambda: str(report),
+        "json": report.as_json,
+        "gradescope": lambda: json.dumps(report.gradescope(*points), indent=2),
+        "nbgrader": lambda: f"{report.points(*points):g}",
+    }
+    text = f"{texts[options.format]()}\n"
+    if options.out is None:
+        sys.stdout.write(text)
+    else:
+        options.out.write_text(text, "utf-8")
+    return 0 if report.results and all(report.results.values()) else 1
+
+
+def _grade_tests(options: argparse.Namespace) -> int:
+    from ..course.museum import grade_tests
+
+    grade = grade_tests(options.file, seconds=options.seconds)
+    text = json.dumps(grade.as_dict(), indent=2) if options.json else str(grade)
+    sys.stdout.write(f"{text}\n")
+    return 0 if grade.passed else 1
+
+
+def _write(options: argparse.Namespace) -> int:
+    from ..course import material
+
+    if options.action == "slides":
+        files = material.write_slides(options.folder, options.weeks)
+    elif options.action == "starter":
+        files = material.write_starters(options.folder)
+    else:
+        files = material.write_answers(options.folder)
+    for file in files:
+        sys.stdout.write(f"{file}\n")
+    return 0

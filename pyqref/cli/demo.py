@@ -12,7 +12,7 @@ from typing import Any
 __all__ = ["add_parser", "missing_packages", "run"]
 
 EXTRAS = {"sklearn": "scikit-learn", "matplotlib": "matplotlib", "rich": "rich"}
-"""What the demo imports, and the package that provides it."""
+"""Modules that the demo imports, and the package that provides each."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

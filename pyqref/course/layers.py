@@ -318,10 +318,14 @@ def groups_of(kinds: Sequence[str], patterns: Sequence[tuple[str, ...]] = PATTER
     return str(groups)
 
 
-def as_text(function: Callable[..., Any], kinds: list[str]) -> str:
-    """Return the result of a fuser as text, in one form."""
+def as_text(function: Callable[..., Any], kinds: list[str]) -> str | None:
+    """Return the result of a fuser as text, in one form; what are no numbers stay as they are."""
     groups = function(kinds)
-    return groups if isinstance(groups, str) else str([[int(i) for i in each] for each in groups])
+    if groups is None or isinstance(groups, str):
+        return groups
+    return str(
+        [[each if isinstance(each, str) else int(each) for each in group] for group in groups]
+    )
 
 
 FUSE = Exercise(

@@ -177,7 +177,9 @@ def at_least_one(ratios: Sequence[float], wanted: float) -> list[int]:
 def as_text(function: Callable[..., Any], ratios: list[float], wanted: float) -> str | None:
     """The layers in one form, whatever holds them."""
     layers = function(ratios, wanted)
-    return layers if layers is None else str(sorted(int(each) for each in layers))
+    if layers is None:
+        return None
+    return str(sorted(int(each) if each == int(each) else float(each) for each in layers))
 
 
 SPARE_LAYERS = Exercise(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
+from typing import Any
 
 from .exercise import Exercise, Mistake
+from .pages import address
 
 __all__ = ["Failure", "Result", "wrapped"]
 
@@ -67,63 +69,104 @@ class Result:
     failures
         Those that went wrong.
     mistakes
-        Known mistakes, each with whether it explains all that the function did.
+        The known mistake, or the two, that give the same results in every case; else none.
+    notes
+        Sentences on what is wrong where no mistake is named, or a remark on what is right.
 
     Examples
     --------
     >>> from pyqref.course import check
-    >>> result = check("dequantize", lambda q, scale, zero_point: (q - zero_point) * scale)
-    dequantize: 3 of 4 cases are wrong.
-    The mistake: subtracts in eight bits.
-      9 - 10 is 255 in uint8: widen the integers before you subtract.
+    >>> result = check("dequantize", lambda q, scale, zero_point: q.astype(int) * scale)
+    dequantize: 8 of 8 cases are wrong.
+    The mistake: forgets the zero point.
+      The zero point stands for the real number 0: subtract it.
+      case 'above the zero point'
+        of        [10, 20, 255], 0.5, 10
+        expected  [0.0, 5.0, 122.5]
+        got       [5.0, 10.0, 127.5]
       case 'below the zero point'
         of        [0, 3, 9], 0.5, 10
         expected  [-5.0, -3.5, -0.5]
-        got       [123.0, 124.5, 127.5]
+        got       [0.0, 1.5, 4.5]
       case 'signed'
         of        [-128, -1, 0, 127], 0.25, 100
         expected  [-57.0, -25.25, -25.0, 6.75]
-        got       [7.0, -25.25, -25.0, 6.75]
-      case 'signed, negative zero point'
-        of        [-128, 0, 127], 0.25, -100
-        expected  [-7.0, 25.0, 56.75]
-        got       [-7.0, 25.0, -7.25]
-    Read about equation eq-affine-dequantize.
-    >>> bool(result), len(result.failures), result.exercise.label
-    (False, 3, 'eq-affine-dequantize')
+        got       [-32.0, -0.25, 0.0, 31.75]
+      and 5 other cases
+    Read about it: equation eq-affine-dequantize, docs/theory/affine.rst.
+    >>> bool(result), len(result.failures), result.mistakes[0].name
+    (False, 8, 'forgets the zero point')
     """
 
     exercise: Exercise
     cases: int
     failures: tuple[Failure, ...]
-    mistakes: tuple[tuple[Mistake, bool], ...]
+    mistakes: tuple[Mistake, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
         """Return True if every case is right."""
         return not self.failures
 
+    @property
+    def share(self) -> float:
+        """Share of the cases that are right, from 0 to 1."""
+        return 1 - len(self.failures) / self.cases
+
     def __bool__(self) -> bool:
         return self.passed
 
     def __str__(self) -> str:
         name = self.exercise.name
+        page = f"equation {self.exercise.label}, {address(self.exercise.label)}"
         if self.passed:
+            remarks = "".join(f"\n{wrapped(each, '  ')}" for each in self.notes)
             return (
-                f"{name}: all {self.cases} cases are right.\n"
-                f"Compare with {self.exercise.reference}, equation {self.exercise.label}."
+                f"{name}: all {self.cases} cases are right.{remarks}\n"
+                f"Compare with {self.exercise.reference}, {page}."
             )
         lines = [f"{name}: {len(self.failures)} of {self.cases} cases are wrong."]
-        for mistake, explains_all in self.mistakes:
-            certainty = "The mistake" if explains_all else "Perhaps"
-            lines += [f"{certainty}: {mistake.name}.", wrapped(mistake.explanation, "  ")]
+        if len(self.mistakes) > 1:
+            lines.append("Two mistakes at once:")
+        for mistake in self.mistakes:
+            lead = "The mistake" if len(self.mistakes) == 1 else "One"
+            lines += [f"{lead}: {mistake.name}.", wrapped(mistake.explanation, "  ")]
+        if not self.mistakes:
+            lines += [wrapped(each, "  ") for each in self.notes]
         lines += [str(failure) for failure in self.failures[:3]]
         if len(self.failures) > 3:
-            others = ", ".join(f"'{failure.case}'" for failure in self.failures[3:])
-            lines.append(f"  and {others}")
-        lines.append(f"Read about equation {self.exercise.label}.")
+            others = len(self.failures) - 3
+            lines.append(f"  and {others} other case{'s' if others > 1 else ''}")
+        lines.append(f"Read about it: {page}.")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
         state = "passed" if self.passed else f"{len(self.failures)} of {self.cases} wrong"
         return f"<{self.exercise.name}: {state}>"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result as numbers, texts and lists, ready for JSON.
+
+        Examples
+        --------
+        >>> from pyqref import course
+        >>> exercise = course.get("roofline")
+        >>> course.check(exercise.name, exercise.solution).as_dict()["passed"]
+        roofline: all 14 cases are right.
+        Compare with pyqref.measure.roofline, equation eq-roofline, docs/theory/why_integers.rst.
+        True
+        """
+        return {
+            "exercise": self.exercise.name,
+            "passed": self.passed,
+            "cases": self.cases,
+            "wrong": len(self.failures),
+            "mistakes": [
+                {"name": each.name, "explanation": each.explanation} for each in self.mistakes
+            ],
+            "notes": list(self.notes),
+            "equation": self.exercise.label,
+            "page": address(self.exercise.label),
+            "text": str(self),
+        }

@@ -71,10 +71,10 @@ class Event:
         return True
 
     def synchronize(self) -> None:
-        """Nothing to wait for."""
+        """Return at once: there is nothing to wait for."""
 
     def wait(self, stream: object = None) -> None:
-        """Nothing to wait for."""
+        """Return at once: there is nothing to wait for."""
 
     def elapsed_time(self, end_event: Event) -> float:
         """Milliseconds of wall time from this event to another.
@@ -104,17 +104,17 @@ class Stream:
         self.priority = priority
 
     def synchronize(self) -> None:
-        """Nothing to wait for."""
+        """Return at once: there is nothing to wait for."""
 
     def query(self) -> bool:
         """Always true: all work is done."""
         return True
 
     def wait_stream(self, stream: Stream) -> None:
-        """Nothing to wait for."""
+        """Return at once: there is nothing to wait for."""
 
     def wait_event(self, event: Event) -> None:
-        """Nothing to wait for."""
+        """Return at once: there is nothing to wait for."""
 
     def record_event(self, event: Event | None = None) -> Event:
         """An event, recorded now."""

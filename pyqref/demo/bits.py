@@ -1,4 +1,4 @@
-"""How many bits does it take? Fake quantization imitates every integer width from 2 to 8."""
+"""Accuracy for few bits: fake quantization imitates every integer width from 2 to 8."""
 
 from __future__ import annotations
 

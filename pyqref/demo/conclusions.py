@@ -20,7 +20,7 @@ __all__ = [
 
 
 def about_table(findings: Findings) -> str:
-    """Which static variant is best, what it costs, whether training with rounding helps."""
+    """Tell which static variant is best, its cost, and whether training with rounding helps."""
     reference = findings.row("CNN", "float")
     static = [row for row in findings.rows if row.method == "static"]
     best = max(static, key=lambda row: row.sqnr or 0)
@@ -40,7 +40,7 @@ def about_table(findings: Findings) -> str:
 
 
 def about_ranges(findings: Findings) -> str:
-    """How much narrower the histogram observer chose, and how much it clips."""
+    """Tell how much narrower the histogram observer chose, and how much it clips."""
     narrowest, ratio, clipped = "", 2.0, 0.0
     for layer, (values, chosen) in findings.ranges.items():
         widths = {name: high - low for name, (low, high) in chosen.items()}
@@ -62,7 +62,7 @@ def about_ranges(findings: Findings) -> str:
 
 
 def about_layers(findings: Findings) -> str:
-    """Where most is lost, and where some of it is regained."""
+    """Tell where most is lost, and where some of it is regained."""
     best = max(findings.layer_errors, key=lambda name: last(findings.layer_errors[name]))
     ratios = findings.layer_errors[best]
     drops = {b: ratios[a] - ratios[b] for a, b in pairwise(ratios)}
@@ -78,7 +78,7 @@ def about_layers(findings: Findings) -> str:
 
 
 def about_logits(findings: Findings) -> str:
-    """How large the errors of the logits are beside the logits' own differences."""
+    """Compare the errors of the logits with the logits' own differences."""
     spread = {
         name: float(np.sqrt(np.mean(each**2))) for name, each in findings.logit_errors.items()
     }
@@ -100,7 +100,7 @@ def about_logits(findings: Findings) -> str:
 
 
 def about_channels(findings: Findings) -> str:
-    """How many channels gain from scales of their own."""
+    """Tell how many channels gain from scales of their own."""
     tensor, channel = (findings.channel_errors[key] for key in ("per tensor", "per channel"))
     ratio = float(np.median(tensor) / np.median(channel))
     gain = int(np.sum(channel < tensor))
@@ -112,7 +112,7 @@ def about_channels(findings: Findings) -> str:
 
 
 def about_bits(findings: Findings) -> str:
-    """From which width on nothing is lost, where it breaks down, what training regains."""
+    """Tell from which width on nothing is lost, where it breaks down, what training regains."""
     reference = findings.row("CNN", "fused").float_accuracy or 0.0
     plain = {name: findings.bits[name] for name in ("per tensor", "per channel")}
     parts = []
@@ -140,7 +140,7 @@ def about_bits(findings: Findings) -> str:
 
 
 def about_readings(findings: Findings) -> str:
-    """How often the two models disagree, and whether that is where the network is unsure."""
+    """Tell how often the models disagree, and whether the network is unsure there."""
     readings = findings.readings
     wrong = [each for each in readings if each.rounded != each.label]
     both = [each for each in wrong if each.exact == each.rounded]
@@ -175,7 +175,7 @@ def share(row: Row, reference: Row) -> str:
 
 
 def compared(value: float | None, other: float | None) -> str:
-    """How the first accuracy stands to the second."""
+    """Compare the first accuracy with the second, in words."""
     difference = (value or 0.0) - (other or 0.0)
     if abs(difference) < 0.005:
         return "equal to"

@@ -10,7 +10,7 @@ from pyqref import Tensor
 __all__ = ["CALIBRATION_IMAGES", "Digits", "load_digits"]
 
 CALIBRATION_IMAGES = 256
-"""How many training images the observers see; the test images are never among them."""
+"""Number of training images for the observers; test images are never among them."""
 
 
 @dataclass(frozen=True)

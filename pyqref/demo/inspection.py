@@ -76,7 +76,7 @@ def channel_errors(reference: nn.Module, quantized: nn.Module, layer: str) -> Ar
 def readings(images: Tensor, labels: Tensor, exact: Array, rounded: Array) -> list[Reading]:
     """Return how the float logits ``exact`` and the quantized ``rounded`` read each image.
 
-    The images of which the quantized model is least sure come first.
+    The images come first where the quantized model is least sure.
     """
     two = np.sort(rounded, axis=1)[:, -2:]
     margins = two[:, 1] - two[:, 0]

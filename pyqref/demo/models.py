@@ -48,7 +48,7 @@ class DigitCNN(nn.Module):
         ["block.conv1", "block.bn1", "block.relu1"],
         ["block.conv2", "block.bn2"],
     ]
-    """Which modules ``fuse_modules`` makes one."""
+    """Modules that ``fuse_modules`` makes one."""
 
     LAYERS = [
         "quant",

@@ -59,7 +59,7 @@ class Plan:
 
     @property
     def lstm_epochs(self) -> int:
-        """Epochs of the LSTM, which are short and of which it needs more."""
+        """Epochs of the LSTM, which needs more of them because they are short."""
         return 3 * self.cnn_epochs
 
     @property
@@ -74,5 +74,5 @@ class Plan:
 
     @property
     def repeats(self) -> dict[int, int]:
-        """For each batch size, how many calls are timed."""
+        """Number of calls that are timed for each batch size."""
         return {1: 31, 64: 7} if self.quick else {1: 101, 64: 25}

@@ -43,7 +43,7 @@ def use_engine(engine: str) -> Iterator[None]:
 
 
 def qconfig(engine: str, weights: str, observer: str) -> QConfig:
-    """Which observers to use.
+    """Return a QConfig with these observers.
 
     Parameters
     ----------

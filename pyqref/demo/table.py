@@ -16,7 +16,7 @@ METHODS = {
     "qat": "QAT",
     "dynamic": "dynamic",
 }
-"""How the report names each method."""
+"""Names of the methods in the report."""
 
 WIDE = 100
 """Columns of a terminal from which on every property gets a column of its own."""

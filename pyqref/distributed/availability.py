@@ -1,4 +1,4 @@
-"""Which ways there are to train by several processes: none."""
+"""Ways of training in several processes: there are none."""
 
 from __future__ import annotations
 

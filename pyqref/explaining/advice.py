@@ -13,7 +13,7 @@ from .book import FOLDING, Entry, Ledger
 from .float_forms import run_with_weight, then
 from .hybrid import Hybrid, Trial
 from .running import Call
-from .stages import FLOAT, Grid, Stages
+from .stages import FLOAT, Stages, TensorQParams
 from .values import is_quantized, on_floats
 
 __all__ = ["advise"]
@@ -59,7 +59,7 @@ def advise(book: Ledger, hybrid: Hybrid, measure: Measure, places: Mapping[str, 
 def _remedies(
     entry: Entry, stages: Stages, hybrid: Hybrid, index: int, measure: Measure
 ) -> list[Remedy]:
-    """What may help against a cause, the smallest change first."""
+    """Return remedies that may help against a cause, the smallest change first."""
     found: list[Remedy] = []
     if entry.cause.startswith("weight") and stages.original is not None:
         axis = 1 if getattr(stages.packed, "transposed", False) else 0
@@ -119,7 +119,7 @@ def _run(stages: Stages, call: Call, args: Any, kwargs: Any, weight: Any, bias: 
     return then(call.what if stages.module is None else stages.module, floats, kwargs)(y)
 
 
-def _with_grid(grid: Grid) -> Trial:
+def _with_grid(grid: TensorQParams) -> Trial:
     def trial(stages: Stages, call: Call, args: Any, kwargs: Any) -> Any:
         return stages.on_grid(stages.exact("bias", call, args, kwargs), grid)
 
@@ -157,7 +157,7 @@ def _seen(hybrid: Hybrid, index: int, measure: Measure) -> tuple[float, float]:
     return ends[0], ends[1]
 
 
-def _covering(low: float, high: float, like: Grid) -> Grid:
+def _covering(low: float, high: float, like: TensorQParams) -> TensorQParams:
     """The grid with the integers of another that covers a range, and zero."""
     low, high = min(low, 0.0), max(high, 0.0)
     scale = max((high - low) / (like.high - like.low), 1e-12)

@@ -23,7 +23,7 @@ __all__ = ["Recording", "explain", "recording"]
 
 
 class Recording:
-    """What operations ran, for questions about their numbers.
+    """Record of the operations that ran, which answers questions about their numbers.
 
     Made by :func:`recording`.
 
@@ -53,7 +53,7 @@ class Recording:
         index: int | Sequence[int] = (),
         arithmetics: Sequence[str] = (),
     ) -> Derivation:
-        """Where one number of a layer's output comes from.
+        """Derive one number of a layer's output.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Recording:
         raise LookupError(f"explain: no layer {layer!r} ran; near it are {names}")
 
     def value_of(self, tensor: object) -> Value | None:
-        """What was recorded of a tensor; None if it was not."""
+        """Return the record of a tensor, or None if it was not recorded."""
         return self._recorder.value_of(tensor)
 
 
@@ -152,7 +152,7 @@ def recording() -> Iterator[Recording]:
 
 
 def _why(tensor: Any, index: tuple[Any, ...]) -> Derivation:
-    """Where an element of a tensor comes from; what ``y.why(index)`` calls."""
+    """Derive an element of a tensor; ``y.why(index)`` calls this."""
     place = index[0] if len(index) == 1 else index
     for each in _newest:
         value = each.value_of(tensor)

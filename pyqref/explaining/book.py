@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["FOLDING", "Entry", "Ledger"]
 
 FOLDING = "(float model)"
-"""Where the difference stands between the float model and the layers that the other has."""
+"""Label of the difference between the float model and the layers that the other one has."""
 ROWS = 16
 """Layers of a table; the others are added up."""
 NAME = 22
@@ -25,7 +25,7 @@ HEADS = ("w clip", "w round", "bias", "a clip", "a round", "rest", "all")
 
 
 class Entry(NamedTuple):
-    """What one cause in one layer adds to the metric.
+    """Contribution of one cause in one layer to the metric.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Entry(NamedTuple):
 
 
 class Ledger:
-    r"""What :func:`ledger` returns: the error of a quantized model, layer by layer, by cause.
+    r"""Error of a quantized model, layer by layer and cause by cause, as :func:`ledger` returns it.
 
     The changes add up to the whole one exactly (``eq-ledger``):
 
@@ -133,7 +133,7 @@ class Ledger:
         return sorted(self.entries, key=lambda each: -self.harm(each.change))
 
     def channels(self, layer: str, cause: str) -> dict[int, Fraction]:
-        """What each channel of a layer's output adds to one entry, measured now.
+        """Measure now how much each channel of a layer's output adds to one entry.
 
         The channels are taken one after the other, so that they add up to the entry exactly. It
         takes as many runs of the model as there are channels.
@@ -170,7 +170,7 @@ class Ledger:
         return [first, unit]
 
     def rows(self, most: int = ROWS) -> list[list[str]]:
-        """For each layer: its name, and the share of each cause and of all of them in percent."""
+        """Return for each layer its name and the percentage of each cause and of all together."""
         totals = self.by_layer()
         shown = list(totals)[:most]
         grouped: dict[str, dict[str, float]] = {}

@@ -22,7 +22,7 @@ from ..ops.quantized.packed import PackedWeight
 from ..tensor import from_numpy
 from .float_forms import packed_weight_of, run_with_weight
 from .running import Call
-from .stages import Grid
+from .stages import TensorQParams
 from .values import is_quantized, leaves
 from .variants import Ingredients
 
@@ -50,11 +50,11 @@ def decided(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     given: Ingredients | None,
-    grid: Grid,
+    grid: TensorQParams,
     ours: Array,
     theirs: Array,
 ) -> Array:
-    """For each element the index in :data:`ARITHMETIC` of the reason that it differs.
+    """Return for each element the index in :data:`ARITHMETIC` of the reason for its difference.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def _in_double(
 
 
 def _clamps(reasons: Array, ours: Array, theirs: Array) -> Array:
-    """What is left lies beyond the least or the largest integer that one side has."""
+    """Mark other differences that lie beyond the least or the largest integer of a side."""
     for low, high, inside, beyond in (
         (theirs.min(initial=0), theirs.max(initial=0), theirs, ours),
         (ours.min(initial=0), ours.max(initial=0), ours, theirs),
@@ -118,7 +118,7 @@ class _Sums:
         args: tuple[Any, ...],
         given: Ingredients,
         packed: PackedWeight,
-        grid: Grid,
+        grid: TensorQParams,
         ours: Array,
         theirs: Array,
     ) -> None:
@@ -189,7 +189,7 @@ class _Sums:
         return REST
 
     def _twice(self, units: int, multiplier: Fraction) -> list[Fraction]:
-        """What fixed point makes of a sum: rounded after the 31-bit product, before the shift."""
+        """Return results of fixed point: rounded after the 31-bit product, before the shift."""
         shift = 0
         while 0 < multiplier < Fraction(1, 2):
             multiplier, shift = multiplier * 2, shift + 1
@@ -202,13 +202,13 @@ class _Sums:
     def _turns(
         self, before: Fraction, after: Fraction, near: Fraction, ours: int, theirs: int
     ) -> bool:
-        """Whether one value rounds to one integer, and the other to the other one."""
+        """Return True if each value rounds to its own integer and not to that of the other."""
         ends = self._rounds(before, near, ours), self._rounds(after, near, theirs)
         same = self._rounds(before, near, theirs) and self._rounds(after, near, ours)
         return all(ends) and not same
 
     def _rounds(self, value: Fraction, near: Fraction, integer: int) -> bool:
-        """Whether a value rounds to an integer, give or take what float32 adds."""
+        """Return True if a value rounds to an integer, give or take the error of float32."""
         clamped = min(max(value, Fraction(self.low)), Fraction(self.high))
         return abs(clamped - integer) <= Fraction(1, 2) + near
 

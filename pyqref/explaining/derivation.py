@@ -53,12 +53,12 @@ class Input:
 
     @property
     def is_given(self) -> bool:
-        """Whether it was given from outside, so that there is nothing before it."""
+        """True if the number came from outside, so that no operation made it."""
         return self._source.maker is None
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether there is a derivation of it."""
+        """True if there is a derivation of the number."""
         maker = self._source.maker
         return maker is not None and maker.operation in EXPLAINERS
 
@@ -103,7 +103,7 @@ class Inputs(Sequence[Input]):
 
 
 class Derivation:
-    """Where one number comes from, step by step.
+    """Derivation of one number, step by step.
 
     Attributes
     ----------
@@ -289,7 +289,7 @@ class Derivation:
         return as_html(self)
 
     def __rich__(self) -> str:
-        """What ``rich.print`` shows: the text, its brackets kept from meaning styles."""
+        """Return the text for ``rich.print``, with brackets escaped so that they mean no styles."""
         return str(self).replace("[", r"\[")
 
     def __str__(self) -> str:
@@ -300,7 +300,7 @@ class Derivation:
 
 
 def stored_number(draft: Draft) -> int | np.floating[Any]:
-    """What the layer stored."""
+    """Return the number that the layer stored."""
     if draft.stored is not None:
         return draft.stored
     return draft.output.number(draft.index)

@@ -1,4 +1,4 @@
-"""Where two quantized models part, and why: layer by layer, integer by integer."""
+"""Find where two quantized models part, and why: layer by layer, integer by integer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .report import Differences, LayerDifference
 from .running import Call, Key, called, intercepted
 from .side_by_side import pairs_of
 from .stages import grid_of
-from .values import is_quantized, leaves
+from .values import is_quantized, leaves, with_first
 from .variants import on_grid_of
 
 __all__ = ["explain_diff"]
@@ -167,7 +167,7 @@ def _seen_of(model: Module, inputs: tuple[Any, ...], context: Context | None) ->
 
 
 def _comparable(call: Call, result: Any) -> bool:
-    """Whether numbers came out; of a layer with several results, such as an LSTM, the first."""
+    """Return True if the first result is made of numbers; only layers may have several results."""
     found = leaves(result)
     if not found or (len(found) > 1 and not isinstance(call.what, Module)):
         return False
@@ -268,7 +268,7 @@ def _replayed(
             layers.append(difference(seen[call.key], Seen(own, args, kwargs, theirs)))
             if not parted and layers[-1].count:
                 parted.append(seen[call.key])
-            return theirs
+            return with_first(result, theirs)
 
         with (context or nullcontext)(), intercepted(model, decide):
             called(model, inputs)

@@ -86,7 +86,7 @@ Elsewhere = Callable[["Arithmetic", "Note"], Any]
 
 @dataclass
 class Draft:
-    """What an explainer is given, and what it fills.
+    """Input and output of an explainer: the record that it reads, the steps that it fills in.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a quantized operation computes where numbers need no integers.
+"""Float forms of quantized operations, for numbers that need no integers.
 
 A quantized layer stands for a float one, with a scale and a zero point for its result.
 :func:`float_form` gives the float one, as a function of the same arguments.
@@ -41,7 +41,7 @@ GRID_ONLY = (
 
 
 class NoFloatFormError(LookupError):
-    """A function has no float form: whoever asked runs it on the grids of its inputs."""
+    """A function has no float form: the caller runs it on the grids of its inputs."""
 
 
 class ReferenceWeight:
@@ -127,7 +127,7 @@ def run_with_weight(
 def then(
     operation: Module | Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Form:
-    """What a fused layer, or function, does with the result of its weight."""
+    """Return the function that a fused layer, or function, applies to the result of its weight."""
     name = type(operation).__name__ if isinstance(operation, Module) else operation.__name__
     name = name.lower().replace("_", "")
     if "leakyrelu" in name:

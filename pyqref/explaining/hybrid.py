@@ -29,7 +29,7 @@ class Unchanged(BaseException):
 
 
 class Hybrid:
-    """Runs a quantized model of which a part is float.
+    """Runs a quantized model with a part of it in float.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Hybrid:
         return result
 
     def run(self, inputs: tuple[Any, ...], at: int, stage: str) -> Any:
-        """What the model gives where operation ``at`` is taken up to a step.
+        """Run the model with operation ``at`` taken up to a step.
 
         Raises
         ------
@@ -133,7 +133,7 @@ class Hybrid:
         stage: str,
         channels: Callable[..., Any],
     ) -> Any:
-        """Like :meth:`run`, where some channels are one step further than the others.
+        """Run like :meth:`run`, with some channels one step further than the others.
 
         ``channels`` is given the results after the steps ``before`` and ``stage``.
         """
@@ -145,7 +145,7 @@ class Hybrid:
         return self._with(inputs, at, trial, integers_behind=False)
 
     def with_trial(self, inputs: tuple[Any, ...], at: int, trial: Trial) -> Any:
-        """What the quantized model gives where operation ``at`` does something else."""
+        """Run the quantized model with something else in the place of operation ``at``."""
         return self._with(inputs, at, trial, integers_behind=True)
 
     def _with(self, inputs: Any, at: int, trial: Trial, *, integers_behind: bool) -> Any:

@@ -1,4 +1,4 @@
-"""What is measured of the outputs of a model, as exact fractions over all batches."""
+"""Metrics of the outputs of a model, as exact fractions over all batches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Batch", "Batches", "Metric", "Part", "metric_of"]
 
 
 class Batch(NamedTuple):
-    """What a model is called with once, and what it should give."""
+    """Arguments of one call of a model, and the result that it should have."""
 
     inputs: tuple[Any, ...]
     target: Any
@@ -79,7 +79,7 @@ class Part(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """How good outputs are.
+    """Measure of how good outputs are.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Metric(NamedTuple):
     part
         From output, target and the output of the float model to a :class:`Part`.
     direction
-        1 where more is worse, -1 where more is better, 0 where nobody said.
+        1 where more is worse, -1 where more is better, 0 where neither is known.
     written
         A value as text.
     """

@@ -104,7 +104,7 @@ class Originals:
 
 
 def _following_norms(model: Module, inputs: tuple[Any, ...]) -> dict[str, tuple[Module, str]]:
-    """For the path of each layer, the batch norm that takes its result, and where it is."""
+    """Return, by the path of a layer, the batch norm that takes its result, and its path."""
     made: dict[int, tuple[str, Any]] = {}
     found: dict[str, tuple[Module, str]] = {}
     handles = []

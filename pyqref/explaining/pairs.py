@@ -71,7 +71,7 @@ class Line(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Where one number of a layer comes from in two models.
+    """Derivations of one number of a layer in two models.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ from .decisions import ARITHMETIC, decided
 from .float_forms import packed_weight_of
 from .report import LayerDifference
 from .running import Call
-from .stages import Grid, Stages, grid_of
+from .stages import Stages, TensorQParams, grid_of
 from .values import as_float, is_quantized, leaves
 from .variants import (
     Ingredients,
@@ -48,7 +48,7 @@ class Seen(NamedTuple):
     result: Any
 
 
-def on_grid(values: object, grid: Grid | None) -> Any:
+def on_grid(values: object, grid: TensorQParams | None) -> Any:
     """A result on the grid of the other one, if that one alone is quantized."""
     result = leaves(values)[0]
     if grid is None or is_quantized(result) or grid.axis is not None:
@@ -78,9 +78,14 @@ def difference(ours: Seen, theirs: Seen) -> LayerDifference:
 
 
 def _causes(
-    ours: Seen, theirs: Seen, grid: Grid | None, before: Array, after: Array, differs: Array
+    ours: Seen,
+    theirs: Seen,
+    grid: TensorQParams | None,
+    before: Array,
+    after: Array,
+    differs: Array,
 ) -> dict[str, int]:
-    """How many elements differ because of which ingredient."""
+    """Count the elements that differ because of each ingredient."""
     values, names = [before], []
     for name, result in _steps(ours, theirs, grid):
         number = _numbers(on_grid(result, grid))
@@ -112,7 +117,7 @@ def _causes(
     return {name: count for name, count in counts.items() if count}
 
 
-def _steps(ours: Seen, theirs: Seen, grid: Grid | None) -> Any:
+def _steps(ours: Seen, theirs: Seen, grid: TensorQParams | None) -> Any:
     """Results of the layer of one model that gets the ingredients of the other, one by one."""
     call = ours.call
     args, kwargs = _with_inputs_of(ours, theirs)
@@ -168,7 +173,7 @@ def _steps_without_weight(
 
 
 def _has_several(what: Any) -> bool:
-    """Whether it is a dynamic layer of several weights, such as an LSTM."""
+    """Return True for a dynamic layer of several weights, such as an LSTM."""
     if not isinstance(what, Module) or not _is_dynamic(what):
         return False
     weights: Any = getattr(what, "_weight_bias", None)
@@ -196,7 +201,7 @@ def _steps_of_several(call: Call, args: Any, kwargs: Any, theirs: Seen) -> Any:
 
 
 def _has_grid(call: Call) -> bool:
-    """Whether an operation has a grid that can be set."""
+    """Return True if an operation has a grid that can be set."""
     owner = getattr(call.what, "__self__", call.what)
     home = type(owner).__module__ if isinstance(owner, Module) else ""
     if not home and callable(owner):

@@ -1,4 +1,4 @@
-"""What a recording keeps: the operations that ran, and the numbers between them."""
+"""Contents of a recording: the operations that ran, and the numbers between them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Value:
 
     @property
     def per_tensor(self) -> bool:
-        """Whether it is quantized with one scale and one zero point."""
+        """True if the value is quantized with one scale and one zero point."""
         return isinstance(self.quantizer, PerTensorQuantizer)
 
     @property

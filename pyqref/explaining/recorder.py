@@ -72,7 +72,7 @@ class _Detour:
 
 @cache
 def _detours() -> list[_Detour]:
-    """What functions do with quantized tensors, by the operation of the tape."""
+    """Return the functions that take quantized tensors, by the operation of the tape."""
     found: list[_Detour] = []
     seen: set[Any] = set()
     for operation in implementations:
@@ -86,7 +86,7 @@ def _detours() -> list[_Detour]:
 
 @cache
 def _operation_of(function: Any, method: str | None) -> str:
-    """What a public function is called here."""
+    """Return the name by which records know a public function."""
     if method is not None:
         return method
     name = function.__name__
@@ -99,7 +99,7 @@ def _signature(function: Any) -> inspect.Signature:
 
 
 class Recorder:
-    """What happened inside of a ``with recording()``.
+    """Recorder of everything that happens inside of a ``with recording()``.
 
     Attributes
     ----------
@@ -254,14 +254,14 @@ class Recorder:
         self._values[id(tensor)] = tensor, value, tensor._version[0]
 
     def _known(self, tensor: Any) -> Value | None:
-        """What was recorded of a tensor that was not changed since."""
+        """Return the record of a tensor that has not changed since; else None."""
         found = self._values.get(id(tensor))
         if found is None or found[0] is not tensor or found[2] != tensor._version[0]:
             return None
         return found[1] if found[1].shape == tensor._array.shape else None
 
     def _unchanged(self, result: Any, args: tuple[Any, ...]) -> bool:
-        """Whether a function gave back an argument as it is."""
+        """Return True if a function gave back an argument without a change."""
         if not any(result is each for each in args):
             return False
         known = self._known(result)
@@ -295,7 +295,7 @@ class Recorder:
         return path, f"{name}_{count}" if count else name
 
     def value_of(self, tensor: object) -> Value | None:
-        """What was recorded of a tensor; None if it was changed since."""
+        """Return the record of a tensor, or None if it has changed since."""
         return self._known(tensor)
 
 

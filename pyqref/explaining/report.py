@@ -1,4 +1,4 @@
-"""What :func:`explain_diff` returns: a table of the layers of two models that differ."""
+"""Result of :func:`explain_diff`: a table of the layers of two models that differ."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAME = 26
 
 
 class LayerDifference:
-    """How the outputs of one layer differ.
+    """Differences between the outputs of one layer.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class LayerDifference:
         return self._worst[:count]
 
     def turned(self) -> LayerDifference:
-        """The same with the two models the other way round."""
+        """Swap the two models, in place."""
         self._worst = [Element(each.place, each.b, each.a) for each in self._worst]
         return self
 
@@ -112,7 +112,7 @@ class Differences:
         return next((each for each in self.layers if each.count), None)
 
     def causes(self) -> dict[str, int]:
-        """How many elements of all layers differ for which reason."""
+        """Number of elements of all layers that differ, by reason."""
         found: dict[str, int] = {}
         for each in self.layers:
             for name, count in each.causes.items():
@@ -120,7 +120,7 @@ class Differences:
         return dict(sorted(found.items(), key=lambda pair: -pair[1]))
 
     def turned(self) -> Differences:
-        """The same with the two models the other way round."""
+        """Return the same differences with the two models swapped."""
         swapped = [
             Pair(each.layer, Element(each.element.place, *each.element[:0:-1]), each.b, each.a)
             for each in self.pairs

@@ -39,7 +39,7 @@ def weight_in_order(packed: Any, index: tuple[int, ...]) -> np.ndarray:
 
 @dataclass
 class OneOutput:
-    """What a packed weight has for one output.
+    """Part of a packed weight that computes one output.
 
     Attributes
     ----------
@@ -71,12 +71,12 @@ class OneOutput:
 
     @property
     def place(self) -> Layer:
-        """Which kind of layer it is."""
+        """Kind of the layer."""
         return layer_of(self.packed)
 
     @property
     def outside(self) -> np.ndarray | None:
-        """Which taps lie beside the image; None of a linear layer."""
+        """Taps that lie beside the image; None for a linear layer."""
         if not hasattr(self.packed, "stride"):
             return None
         return in_order(self.packed, np.asarray(self.padded.all(axis=0, keepdims=True)))

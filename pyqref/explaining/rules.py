@@ -24,7 +24,7 @@ __all__ = ["RULES", "Rule", "is_finite"]
 
 @dataclass(frozen=True)
 class Rule:
-    """How a value follows from operands.
+    """Rule by which a value follows from operands.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Rule:
 
 
 def is_finite(value: NumberOrArray | str) -> bool:
-    """Whether a number, or all numbers of an array, are finite."""
+    """Return True if a number, or every number of an array, is finite."""
     return isinstance(value, int | str) or bool(np.isfinite(value).all())
 
 
@@ -122,7 +122,7 @@ def _quantize_each_exactly(x: Any, inverse: Any, z: Any, low: int, high: int) ->
 
 
 def _of_32(operation: Callable[..., Any]) -> Callable[..., np.float32]:
-    """In float32, without warnings of what overflows."""
+    """Wrap an operation so that it runs in float32, without warnings of overflow."""
 
     def quick(*operands: Any) -> np.float32:
         with np.errstate(all="ignore"):

@@ -143,7 +143,7 @@ class _Asking(Interpreter):
         self.name = ""
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the graph module gives."""
+        """Run the graph module and return its result."""
         names = [node.target for node in self.graph.find_nodes(op="placeholder")]
         named = [kwargs[name] for name in names[len(args) :] if name in kwargs]
         return self.run(*args, *named)

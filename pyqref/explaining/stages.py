@@ -28,7 +28,7 @@ from .originals import Original, Originals
 from .running import Call
 from .values import as_float, is_quantized, leaves, on_floats
 
-__all__ = ["CAUSES", "FLOAT", "Grid", "Stages", "clipped", "grid_of"]
+__all__ = ["CAUSES", "FLOAT", "TensorQParams", "Stages", "clipped", "grid_of"]
 
 CAUSES = (
     "weight clipping",
@@ -38,13 +38,13 @@ CAUSES = (
     "activation rounding",
     "rest",
 )
-"""What an operation loses on its way to integers, in the order in which it is taken."""
+"""Causes of error of an operation on its way to integers, in the order of the steps."""
 
 FLOAT = "float"
 """The step before all causes."""
 
 
-class Grid(NamedTuple):
+class TensorQParams(NamedTuple):
     """The numbers that the integers of a tensor stand for.
 
     Attributes
@@ -75,18 +75,22 @@ class Grid(NamedTuple):
         return along_axis(low, ndim, self.axis), along_axis(high, ndim, self.axis)
 
 
-def grid_of(quantized: Tensor, ends: tuple[int, int] | None = None) -> Grid:
+def grid_of(quantized: Tensor, ends: tuple[int, int] | None = None) -> TensorQParams:
     """The grid of a quantized tensor."""
     dtype: Any = quantized.dtype
     low, high = (dtype.quant_min, dtype.quant_max) if ends is None else ends
     if quantized.qscheme().is_per_channel:
         scale = np.asarray(quantized.q_per_channel_scales(), dtype=np.float64)
         zero = np.asarray(quantized.q_per_channel_zero_points(), dtype=np.float64)
-        return Grid(scale, zero, low, high, quantized.q_per_channel_axis(), quantized.dtype)
-    return Grid(quantized.q_scale(), quantized.q_zero_point(), low, high, None, quantized.dtype)
+        return TensorQParams(
+            scale, zero, low, high, quantized.q_per_channel_axis(), quantized.dtype
+        )
+    return TensorQParams(
+        quantized.q_scale(), quantized.q_zero_point(), low, high, None, quantized.dtype
+    )
 
 
-def clipped(values: Tensor, grid: Grid) -> Tensor:
+def clipped(values: Tensor, grid: TensorQParams) -> Tensor:
     r"""Numbers cut to the ends of a grid where ``eq-clipping-error`` says more than rounding.
 
     A number within half a step of an end is left: rounding takes it there
@@ -106,7 +110,7 @@ def _cut_weight(weight: Any, quantized: Any) -> Any:
 
 
 class Stages:
-    """What one operation gives after each of the steps.
+    """Results of one operation after each of the steps to integers.
 
     Parameters
     ----------
@@ -121,7 +125,7 @@ class Stages:
     ----------
     causes : tuple
         The steps that this operation takes.
-    output : Grid, optional
+    output : TensorQParams, optional
         Of its result; None if that is no quantized tensor.
     original : Original, optional
         The float weight and bias; None without a weight, or if none was found.
@@ -241,7 +245,7 @@ class Stages:
         return from_numpy(units.astype(np.float32))
 
     @staticmethod
-    def on_grid(values: Tensor, grid: Grid) -> Tensor:
+    def on_grid(values: Tensor, grid: TensorQParams) -> Tensor:
         """Real numbers as integers of a grid with one scale."""
         low, high = grid.ends(values.ndim)
         inside = values.clamp(min=float(low), max=float(high))
@@ -249,7 +253,7 @@ class Stages:
 
 
 def _is_quantized_layer(what: Any) -> bool:
-    """Whether it is a layer that ``convert`` puts in the place of a float one."""
+    """Return True for a layer that ``convert`` puts in the place of a float one."""
     home = type(what).__module__
     inner = ("pyqref.nn.quantized", "pyqref.nn.intrinsic.quantized")
     functional = ("Functional", "Quantize", "DeQuantize")

@@ -23,7 +23,7 @@ _LAST_ZEROS = re.compile(r"\.?0+(?=p)")
 
 @dataclass(frozen=True)
 class Operand:
-    """What a step takes: a number, or a row of numbers, with its symbol.
+    """Operand of a step: a number, or a row of numbers, with its symbol.
 
     Attributes
     ----------

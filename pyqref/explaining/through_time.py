@@ -19,7 +19,7 @@ __all__ = ["Moment", "Unrolled", "cell_moment"]
 
 
 class Moment(NamedTuple):
-    """What one step of a recurrent layer has for one sequence.
+    """Operands of one step of a recurrent layer for one sequence.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Moment(NamedTuple):
     of_input, of_hidden
         The packed weights.
     x, x_places
-        The input, over all of which the grid is chosen, and where the features of this step lie.
+        The whole input, over which the grid is chosen, and the places of this step's features.
     batch
         The hidden states of all sequences that have this step, ``(B, H)``: they share a grid.
     h, h_places
@@ -162,7 +162,7 @@ class Unrolled:
         return step + 1 if reverse else step - 1
 
     def moment(self, number: int, direction: int, step: int, sequence: int) -> Moment:
-        """What one step of a layer, in one direction, has for one sequence."""
+        """Return the operands of one step of a layer, in one direction, for one sequence."""
         record = self.layer(number)
         x, places = self._inputs[number]
         which, earlier = number * self.directions + direction, self.before(step, direction == 1)

@@ -9,11 +9,11 @@ import numpy as np
 from ..fx.node import map_aggregate
 from ..tensor import Tensor
 
-__all__ = ["as_float", "is_quantized", "leaves", "on_floats", "same_elements"]
+__all__ = ["as_float", "is_quantized", "leaves", "on_floats", "same_elements", "with_first"]
 
 
 def is_quantized(value: object) -> bool:
-    """Whether it is a quantized tensor."""
+    """Return True for a quantized tensor."""
     return isinstance(value, Tensor) and value.is_quantized
 
 
@@ -44,8 +44,20 @@ def leaves(value: object) -> list[Tensor]:
     return found
 
 
+def with_first(value: object, first: Tensor) -> Any:
+    """A result whose first tensor is replaced; what else it holds stays."""
+    if isinstance(value, Tensor):
+        return first
+    found = [first]
+
+    def put(leaf: Any) -> Any:
+        return found.pop() if found and isinstance(leaf, Tensor) else leaf
+
+    return map_aggregate(value, put)
+
+
 def same_elements(one: object, other: object) -> bool:
-    """Whether two results hold the same real numbers, in the same shapes."""
+    """Return True if two results hold the same real numbers, in the same shapes."""
     ours, theirs = leaves(one), leaves(other)
     return len(ours) == len(theirs) and all(
         np.array_equal(

@@ -28,7 +28,7 @@ ZERO_POINTS = ("zero_point", "output_zero_point", "Y_zero_point_i")
 
 
 class Ingredients(NamedTuple):
-    """What decides the integers of a layer with a weight, beside its input.
+    """Everything that decides the integers of a layer with a weight, beside its input.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ def _engine(name: str) -> Iterator[None]:
 
 
 def variant(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], given: Ingredients) -> Any:
-    """What a call gives with other ingredients."""
+    """Return the result of a call with other ingredients."""
     with _engine(given.engine):
         if isinstance(call.what, Module):
             layer: Any = copy.deepcopy(call.what)
@@ -136,7 +136,10 @@ def _repacked(packed: Any, given: Ingredients) -> PackedWeight:
 def with_grid_of(
     call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], scale: float, zero_point: int
 ) -> Any:
-    """What a call gives on another output grid; as it is where it has none of its own."""
+    """Return the result of a call on another output grid.
+
+    A call without a grid of its own runs unchanged.
+    """
     owner = getattr(call.what, "__self__", call.what)
     if isinstance(owner, Module):
         if not hasattr(owner, "scale"):
@@ -178,7 +181,7 @@ def permutation(ours: Tensor, theirs: Tensor, axis: int) -> np.ndarray[Any, Any]
 
 
 def permuted(given: Ingredients, order: np.ndarray[Any, Any], axis: int) -> Ingredients:
-    """The same ingredients with their output channels in another order."""
+    """Return these ingredients with their output channels in another order."""
     weight = given.weight
     integers = np.ascontiguousarray(np.take(np.asarray(weight.int_repr()), order, axis))
     return given._replace(

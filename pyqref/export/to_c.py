@@ -20,11 +20,11 @@ from ..nn import quantized as nnq
 from ..nn.modules import Module
 from ..serialization.atomic import write_atomically
 from ..tensor.arguments import described
-from ..tensor.base import TensorBase
 from ..tensor.creation import zeros
 from . import steps as steps
 from .in_c.literals import KEYWORDS
 from .in_c.source import written
+from .inputs import inputs_of
 from .memory import place
 from .plan import Plan, Value
 from .planner import Planner
@@ -129,6 +129,8 @@ def c(
         the name is no C identifier; the constants are too many. The message lists all of it.
     ValueError
         ``style`` is none of the two, or ``example_inputs`` are needed.
+    TypeError
+        ``example_inputs`` are no tensors, or the model takes another number of them.
 
     Examples
     --------
@@ -156,6 +158,8 @@ def c(
     file = os.fspath(path)
     base, ending = os.path.splitext(file)
     name = os.path.basename(base) if name is None else name
+    if not isinstance(name, str):
+        raise TypeError(f"{NAME}: name must be a string, got {described(name)}")
     problems = list(_problems_of_name(name, ending))
     inputs = _inputs(model, example_inputs)
     plan, found = planned(model, inputs, style, progress)
@@ -186,10 +190,10 @@ def c(
     )
 
 
-def _problems_of_name(name: Any, ending: str) -> Iterator[Problem]:
+def _problems_of_name(name: str, ending: str) -> Iterator[Problem]:
     if ending != ".c":
         yield Problem("path", "file", f"it ends with {ending!r}, not '.c'")
-    if not isinstance(name, str) or not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name):
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name):
         reason = f"{described(name)} is no identifier of C: give name="
         yield Problem("name", "identifier", reason)
     elif name in KEYWORDS:
@@ -205,11 +209,7 @@ def _inputs(model: Module, given: Any) -> tuple[Any, ...]:
                 "or a tuple of tensors"
             )
         return (zeros(1, first.in_features),)
-    inputs = tuple(given) if isinstance(given, tuple | list) else (given,)
-    for n, each in enumerate(inputs):
-        if not isinstance(each, TensorBase):
-            raise TypeError(f"{NAME}: example_inputs must be tensors, got {described(each)} at {n}")
-    return inputs
+    return inputs_of(model, given, NAME, "example_inputs")
 
 
 @contextmanager
@@ -269,7 +269,11 @@ def _ends(
             ends.append(planner.value(each))
         except Unsupported as error:
             problems.append(Problem(path, "output", str(error)))
+    if not found:
+        problems.append(Problem("output", "output", "the model gives no tensor"))
     for each in wires:
+        if not planner.values[each.name].buffer.size:
+            problems.append(Problem(each.name, "input", "its example has no elements"))
         if planner.values[each.name].grid is None:
             reason = "nothing quantizes it: begin the model with a QuantStub, or use prepare_fx"
             problems.append(Problem(each.name, "input", reason))

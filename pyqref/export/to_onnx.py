@@ -16,9 +16,9 @@ from ..nn.modules import Module
 from ..serialization.atomic import write_atomically
 from ..tensor import cat
 from ..tensor.arguments import described
-from ..tensor.base import TensorBase
 from . import lowerings as lowerings
 from .document import checked, document, finished
+from .inputs import inputs_of
 from .lower import lower
 from .maker import Maker
 from .problems import Problem, Unsupported, UnsupportedError
@@ -71,6 +71,8 @@ def onnx(
         message lists all of them with their paths.
     ValueError
         ``style`` is none of the two, or the model is too large for one file.
+    TypeError
+        ``example_inputs`` are no tensors, or the model takes another number of them.
 
     Notes
     -----
@@ -89,14 +91,12 @@ def onnx(
     >>> _ = prepared(x)
     >>> pyqref.export.onnx(quantization.convert(prepared), x, "model.onnx")  # doctest: +SKIP
     """
-    package = require_onnx("pyqref.export.onnx")
+    package = require_onnx(NAME)
     if not isinstance(model, Module):
-        raise TypeError(f"pyqref.export.onnx: model must be a Module, got {described(model)}")
+        raise TypeError(f"{NAME}: model must be a Module, got {described(model)}")
     if style not in STYLES:
-        raise ValueError(
-            f"pyqref.export.onnx: style must be 'qdq' or 'qoperator', got {described(style)}"
-        )
-    inputs = _inputs(example_inputs)
+        raise ValueError(f"{NAME}: style must be 'qdq' or 'qoperator', got {described(style)}")
+    inputs = inputs_of(model, example_inputs, NAME, "example_inputs")
     exported = converted(package, model, inputs, style, dynamic_batch, progress)
     content = exported.SerializeToString()
 
@@ -105,16 +105,6 @@ def onnx(
             file.write(content)
 
     write_atomically(os.fspath(path), write)
-
-
-def _inputs(given: Any) -> tuple[Any, ...]:
-    inputs = tuple(given) if isinstance(given, tuple | list) else (given,)
-    for n, each in enumerate(inputs):
-        if not isinstance(each, TensorBase):
-            raise TypeError(
-                f"pyqref.export.onnx: example_inputs must be tensors, got {described(each)} at {n}"
-            )
-    return inputs
 
 
 def converted(
@@ -132,7 +122,7 @@ def converted(
             longer = _shapes(model, tuple(cat([each, each[:1]], 0) for each in inputs))
         maker = Maker(style)
         walk = Walk(partial(lower, maker), longer)
-        with Progress("pyqref.export.onnx", _counted(walk, model), progress) as bar:
+        with Progress(NAME, _counted(walk, model), progress) as bar:
             walk.step = bar.step
             dynamic = (0,) if dynamic_batch else ()
             wires = [_placed(maker, model, n, each, dynamic) for n, each in enumerate(inputs)]

@@ -16,7 +16,6 @@ from ..fx import GraphModule, TraceError
 from ..nn.modules import Module, Sequential
 from ..nn.quantized import QFunctional
 from ..tensor.arguments import described
-from ..tensor.base import TensorBase
 from .golden.c_header import c_names, to_c
 from .golden.folder import check_destination, new_folder
 from .golden.hexadecimal import to_ihex, to_readmemh
@@ -24,6 +23,7 @@ from .golden.manifest import MANIFEST, SCHEMA, checksum_of, checksum_of_array, m
 from .golden.problems import Problem, VectorsError
 from .golden.taking import Taker, arithmetic_of
 from .golden.vectors import Stored
+from .inputs import inputs_of
 from .table import title
 from .walk import LayerTracer
 
@@ -82,7 +82,7 @@ def vectors(
     ValueError
         ``format`` or ``arithmetic`` is none that there is, or the folder holds other files.
     TypeError
-        ``model`` is no module, or ``x`` no tensors.
+        ``model`` is no module, or ``x`` not the tensors that it takes.
 
     Warns
     -----
@@ -114,7 +114,7 @@ def vectors(
     formats = _formats(format)
     if not isinstance(model, Module):
         raise TypeError(f"pyqref.export.vectors: model must be a Module, got {described(model)}")
-    inputs = _inputs(x)
+    inputs = inputs_of(model, x, "pyqref.export.vectors", "x")
     name = arithmetic_of(arithmetic)
     try:
         path = Path(os.fsdecode(folder)).absolute()
@@ -149,16 +149,6 @@ def _formats(given: Any) -> tuple[str, ...]:
             f"{described(wrong[0])}"
         )
     return several
-
-
-def _inputs(given: Any) -> tuple[Any, ...]:
-    inputs = tuple(given) if isinstance(given, tuple | list) else (given,)
-    for n, each in enumerate(inputs):
-        if not isinstance(each, TensorBase):
-            raise TypeError(
-                f"pyqref.export.vectors: x must be tensors, got {described(each)} at {n}"
-            )
-    return inputs
 
 
 def as_graph(model: Module) -> tuple[GraphModule, dict[str, str]]:

@@ -176,7 +176,7 @@ def _wrapped(nodes: list[Node]) -> list[str]:
 
 
 def _last_uses(nodes: list[Node]) -> dict[Node, list[Node]]:
-    """For each node, the nodes whose values nobody needs after it."""
+    """Return, for each node, the nodes whose values are not needed after it."""
     seen: set[Node] = set()
     found: dict[Node, list[Node]] = {}
 

@@ -75,7 +75,7 @@ class GraphDrawing:
         return made.stdout
 
     def _repr_svg_(self) -> str | None:
-        """For notebooks."""
+        """Return the picture that notebooks show."""
         return self._render("svg").decode() if shutil.which("dot") else None
 
     def __str__(self) -> str:

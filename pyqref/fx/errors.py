@@ -76,7 +76,7 @@ GENERATED: dict[str, dict[int, SourceLine]] = {}
 def user_line() -> SourceLine | None:
     """The innermost line under way that lies outside this package.
 
-    For a line that was generated from a graph, the line of which the graph was made.
+    For a line that was generated from a graph, the line from which the graph was made.
     """
     frame: FrameType | None = caller()
     while frame is not None:

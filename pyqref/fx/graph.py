@@ -292,7 +292,7 @@ class Graph:
             raise ValueError(f"node {node.name} belongs to another graph")
 
     def erase_node(self, to_erase: Node) -> None:
-        """Take a node out that nobody uses.
+        """Take out a node without users.
 
         Raises
         ------
@@ -314,7 +314,7 @@ class Graph:
         self._length -= 1
 
     def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
-        """Erase the nodes whose value nobody uses, unless they do something beside.
+        """Erase the nodes whose values are not used, unless they do something beside.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""How a call such as ``relu(x)`` becomes a node when ``x`` is a stand-in.
+"""Interception: a call such as ``relu(x)`` becomes a node when ``x`` is a stand-in.
 
 The functions of this library are plain Python functions and know nothing of tracing. As
 long as a stand-in lives, every public function carries another *code object*, its
@@ -152,7 +152,7 @@ def find_stand_in(value: object) -> StandIn | None:
 
 
 def intercept(function: FunctionType) -> None:
-    """From now on record calls of a user's function."""
+    """Record calls of a user's function from now on."""
     with _lock:
         if any(function is each.function for each in _installed) or function in _extra:
             return

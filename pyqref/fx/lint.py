@@ -1,4 +1,4 @@
-"""Whether a graph is well formed."""
+"""Check that a graph is well formed."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Proxy(StandIn):
         return bool(self.tracer.to_bool(self))
 
     def keys(self) -> Proxy:
-        """For ``**proxy``; asks the tracer."""
+        """Ask the tracer for the keys, as ``**proxy`` does."""
         return self.tracer.keys(self)
 
     def __len__(self) -> NoReturn:
@@ -208,15 +208,15 @@ class ParameterProxy(Proxy):
         return self.param.size(*dim)
 
     def dim(self) -> int:
-        """How many dimensions there are."""
+        """Return the number of dimensions."""
         return int(self.param.dim())
 
     def numel(self) -> int:
-        """How many elements there are."""
+        """Return the number of elements."""
         return int(self.param.numel())
 
     def nelement(self) -> int:
-        """How many elements there are."""
+        """Return the number of elements."""
         return self.numel()
 
 

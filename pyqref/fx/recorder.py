@@ -25,7 +25,7 @@ CONSTANTS = (
 
 @dataclass
 class Scope:
-    """Which module is being called.
+    """Module that is being called.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ _SHAPES_AND_TYPES = frozenset({"shape", "ndim", "dtype", "device", "size", "dim"
 
 
 def _instead_of_a_branch(node: Node) -> str:
-    """How a branch on the value of a node could be rewritten: it depends on what it asks for."""
+    """Return ways to rewrite a branch on the value of a node, which depend on its question."""
     asked, waiting = [], [node]
     while waiting:
         asked.append(waiting.pop())

@@ -1,4 +1,4 @@
-"""In which form a call is recorded: as written, or with all its arguments.
+"""Forms in which calls are recorded: as written, or with all their arguments.
 
 ``torch`` records its functions written in C++ as the user wrote the call, and those
 written in Python with every optional argument by name. Here all are Python; the two

@@ -1,4 +1,4 @@
-"""Which nodes do something beside computing a value, and so must stay."""
+"""Nodes that do something beside computing a value, and so must stay."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SIDE_EFFECTS: set[Callable[..., Any]] = {
 
 
 def has_side_effect(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a function whose calls must stay in a graph though nobody uses their result.
+    """Mark a function whose calls must stay in a graph even if their results are not used.
 
     Examples
     --------

@@ -13,7 +13,7 @@ __all__ = ["LEGEND", "PAPERS", "STYLES", "Paper", "Style", "paper"]
 
 @dataclass(frozen=True)
 class Style:
-    """How a node looks.
+    """Appearance of a node.
 
     Attributes
     ----------

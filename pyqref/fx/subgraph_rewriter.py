@@ -18,7 +18,7 @@ __all__ = ["Match", "ReplacedPatterns", "replace_pattern", "replace_pattern_with
 
 
 class Match(NamedTuple):
-    """Where a pattern stood.
+    """Place where a pattern was found.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Match(NamedTuple):
 
 @dataclass
 class ReplacedPatterns:
-    """Where a pattern stood, and the nodes that now stand there."""
+    """Place where a pattern was found, and the nodes that replace it."""
 
     anchor: Node
     nodes_map: dict[Node, Any]

@@ -329,7 +329,7 @@ def recording(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _tensor_paths(root: Any) -> dict[int, str]:
-    """Where the tensors of a module are: parameters, buffers, and plain attributes."""
+    """Return the paths of a module's tensors: parameters, buffers, and plain attributes."""
     found: dict[int, str] = {}
     for path, module in root.named_modules():
         for name, value in vars(module).items():

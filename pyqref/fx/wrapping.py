@@ -17,7 +17,7 @@ _modules: list[dict[str, Any]] = []
 
 
 def wrap(fn_or_name: str | Callable[..., Any]) -> str | Callable[..., Any]:
-    """From now on record calls of a function that are given a traced value.
+    """Record calls of a function that are given a traced value, from now on.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ import os
 
 from .._typing import GraphModule
 from ..export.requirement import require_onnx
+from ..tensor.arguments import described
 from . import onnx_files as onnx_files
 from .onnx_files.importer import Importer
 from .onnx_files.source import read
@@ -59,6 +60,8 @@ def from_onnx(path: str | os.PathLike[str]) -> GraphModule:
         ...
     FileNotFoundError: interop.from_onnx: there is no file 'no.onnx'
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"interop.from_onnx: path must be a path, got {described(path)}")
     if not os.path.isfile(path):
         raise FileNotFoundError(f"interop.from_onnx: there is no file {os.fspath(path)!r}")
     importer = Importer(read(require_onnx("interop.from_onnx"), path))

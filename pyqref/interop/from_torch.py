@@ -72,7 +72,7 @@ def from_torch(module: Module) -> Module:
     choice of up to two of its optional arguments; its plain attributes are left behind. A class
     that runs its own code keeps them, and its methods. Where that code calls under a condition
     what pyqref does not have, running it raises NotImplementedError. Such a module is pickled by
-    the name of its class, so whoever unpickles it needs ``torch`` too; its state dict does not.
+    the name of its class, so unpickling it needs ``torch`` too; its state dict does not.
     :doc:`/models_from_torch` lists the models of three libraries.
 
     Examples

@@ -120,7 +120,7 @@ def _found(module: str, name: str) -> ClassReference:
 
 
 def _reduce(self: Any, protocol: Any) -> Any:
-    """How an object of a mirrored class is copied and pickled."""
+    """Copy and pickle an object of a mirrored class."""
     state = self.__getstate__() if hasattr(self, "__getstate__") else self.__dict__
     parts: list[Any] = [ClassReference.make, (self._reference,), state]
     if isinstance(self, list | dict):

@@ -1,4 +1,4 @@
-"""What cannot be taken over: all of it in one error."""
+"""Error that lists everything that cannot be taken over."""
 
 from __future__ import annotations
 

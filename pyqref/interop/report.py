@@ -93,7 +93,7 @@ class LoadReport:
         return [row for row in self.rows if row.status != "loaded"]
 
     def summary(self) -> str:
-        """How many names have each status."""
+        """Return the number of names with each status."""
         statuses = dict.fromkeys(row.status for row in self.rows)
         counts = [f"{len(self.names(status))} {status}" for status in statuses]
         return ", ".join(counts) or "nothing to load"

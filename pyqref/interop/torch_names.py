@@ -47,7 +47,7 @@ _OWN: dict[str, Any] = {
 
 
 class Absent(type):
-    """Class of stand-ins for what is not here: using one says so, comparing one does not."""
+    """Class of stand-ins for names that are not here: using one raises, comparing does not."""
 
     def __call__(cls, *_: int, **__: object) -> NoReturn:
         frame = caller()

@@ -218,7 +218,7 @@ def _step(
 
 
 def line_of(node: Node) -> str:
-    """Where the code of the user made a node, in parentheses; nothing if that is not known."""
+    """Return the user's line that made a node, in parentheses, or an empty text."""
     trace = (node.stack_trace or "").strip().splitlines()
     places = [_PLACE.match(each.strip()) for each in trace]
     found = [each for each in places if each is not None]

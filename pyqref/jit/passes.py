@@ -77,7 +77,7 @@ def optimize_for_inference(mod: Module, other_methods: list[str] | None = None) 
 def run_frozen_optimizations(
     mod: Module, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
 ) -> None:
-    """Nothing is compiled, so nothing is left to do.
+    """Do nothing: nothing is compiled, so nothing is left to optimize.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def onednn_fusion_enabled() -> bool:
 
 
 def set_fusion_strategy(strategy: object) -> list[tuple[str, int]]:
-    """Nothing is fused by a compiler; returns the strategy before, which is none.
+    """Return the strategy before, which is empty: no compiler fuses anything.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What ``script`` and ``trace`` return: a copy of a model, and a function.
+"""Results of ``script`` and ``trace``: a copy of a model, and a function.
 
 There is no compiler here. A scripted module is a copy of the model that runs as Python, with
 its own modules and attributes. As in ``torch``, parameters and buffers are the model's own:
@@ -109,7 +109,7 @@ class RecursiveScriptModule(ScriptModule):
 
     @property
     def training(self) -> bool:  # type: ignore[override]
-        """Whether the model is in training mode."""
+        """True if the model is in training mode."""
         return bool(self._model.training)
 
     def train(self, mode: bool = True) -> Self:
@@ -179,7 +179,7 @@ class TracedModule(RecursiveScriptModule):
 
 
 class TopLevelTracedModule(TracedModule):
-    """What :func:`pyqref.jit.trace` makes of a module.
+    """Scripted module that :func:`pyqref.jit.trace` makes of a module.
 
     Examples
     --------
@@ -249,5 +249,5 @@ def copied(model: Module, what: str) -> Module:
 
 
 def _is_packed(value: Any) -> bool:
-    """Whether it is a packed weight, which nothing changes; so it is shared."""
+    """Return True for a packed weight, which is shared because nothing changes it."""
     return not isinstance(value, (Module, TensorBase)) and hasattr(type(value), "unpack")

@@ -1,4 +1,4 @@
-"""What every layer of a model gives, and how far a quantized model's layers are from it."""
+"""Outputs of every layer of a model, and how far a quantized model's are from them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def plain_layers(model: nn.Module) -> list[str]:
 def layer_outputs(
     model: nn.Module, inputs: Tensor, layers: Sequence[str] | None = None
 ) -> dict[str, Array]:
-    """What the modules of a model give when it runs on ``inputs``, dequantized.
+    """Return the dequantized outputs of a model's modules when it runs on ``inputs``.
 
     Parameters
     ----------

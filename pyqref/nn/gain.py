@@ -19,7 +19,7 @@ _LINEAR = (
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """By how much a nonlinearity shrinks the standard deviation, to be made up for.
+    """Return the factor that makes up for a nonlinearity's smaller standard deviation.
 
     Parameters
     ----------

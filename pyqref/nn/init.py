@@ -116,7 +116,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     tensor
         Weight of 3, 4 or 5 dimensions.
     groups
-        Number of groups of output channels, each of which passes on its own.
+        Number of groups of output channels; each group is filled by itself.
 
     Examples
     --------

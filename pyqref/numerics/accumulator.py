@@ -1,4 +1,4 @@
-"""How wide an integer must be to hold a sum of products."""
+"""Width of an integer that holds a sum of products."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["accumulator_bits", "largest_depth", "saturating_pairs"]
 
 
 def largest_depth(bits: int, x_size: int, weight_size: int) -> int:
-    r"""How many products a signed integer of some bits surely holds.
+    r"""Return the number of products that a signed integer of some bits surely holds.
 
     Equation ``eq-accumulator-width``:
 

@@ -13,7 +13,7 @@ __all__ = ["bordered", "places_along"]
 
 @functools.lru_cache(maxsize=64)
 def places_along(length: int, before: int, after: int, mode: str) -> IntArray:
-    """Which element of an axis stands at each place of the padded one; -1 is the constant.
+    """Return the element for each place of a padded axis; -1 is the constant.
 
     Parameters
     ----------

@@ -42,6 +42,15 @@ def quantize_input(
     over 7 bits with ``reduce_range``, except by qnnpack, which ignores it. The integers
     are clamped to all 8 bits. An empty input gives scale 0.1 and zero point 0.
 
+    Parameters
+    ----------
+    x
+        float32 of any shape.
+    engine
+        ``"fbgemm"`` or ``"qnnpack"``.
+    reduce_range
+        Use 7 bits only.
+
     Returns
     -------
     The integers (uint8), the scale (a double) and the zero point.

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
-from typing import Any, NamedTuple
 
 import numpy as np
 
+from .phases import filters_of_phase, phases, places_of_phase, windows_of_phase
 from .rounding import fma32
 from .types import FloatArray
 from .windows import Windows, pad_spatial
@@ -16,44 +15,15 @@ from .windows import Windows, pad_spatial
 __all__ = [
     "RESULTS",
     "TERMS",
-    "Phase",
     "convolution",
     "convolution_gradient",
     "convolution_weight_gradient",
-    "phases",
 ]
 
 #: Products that are added up before their sum is added to those before.
 TERMS = 64
 #: Results whose products with what a tap meets are.
 RESULTS = 256
-
-
-class Phase(NamedTuple):
-    """Places along one axis, a stride apart, whose gradients meet the same taps.
-
-    Attributes
-    ----------
-    first, step, places
-        The first place, how far apart they are, and how many.
-    taps
-        Those that they meet, the last first.
-    dilation, before
-        What the taps meet in the gradient of the results: how far it is apart, and how much is
-        padded before the first.
-
-    Examples
-    --------
-    >>> Phase(0, 2, places=3, taps=range(2, -1, -2), dilation=1, before=1).places
-    3
-    """
-
-    first: int
-    step: int
-    places: int
-    taps: range
-    dilation: int
-    before: int
 
 
 def convolution(
@@ -127,16 +97,9 @@ def convolution_gradient(
     for phase in phases(windows, size):
         if not all(part.taps and part.places for part in phase):
             continue
-        taps = np.ix_(*(range(n) for n in filters.shape[:3]), *(part.taps for part in phase))
-        turned = filters[taps].reshape(groups * channels, outputs, *(len(p.taps) for p in phase))
-        met = Windows(
-            turned.shape[2:],
-            (1,) * len(size),
-            tuple(part.dilation for part in phase),
-            tuple(map(_padding, phase, grad.shape[2:])),
-        )
-        where: tuple[Any, ...] = (..., *(slice(part.first, None, part.step) for part in phase))
-        total[where] = convolution(grad, turned, bias, met, groups)
+        met = windows_of_phase(phase, grad.shape[2:])
+        turned = filters_of_phase(phase, filters).reshape(groups * channels, outputs, *met.kernel)
+        total[places_of_phase(phase)] = convolution(grad, turned, bias, met, groups)
     return total
 
 
@@ -176,42 +139,6 @@ def convolution_weight_gradient(
                 block = fma32(of_outputs, columns[image, :, np.newaxis, ..., i], block)
             total += block
     return total.reshape(grad.shape[1], channels, *windows.kernel)
-
-
-def phases(windows: Windows, size: tuple[int, ...]) -> Iterator[tuple[Phase, ...]]:
-    """The places of an image of this size, by their remainder along each axis.
-
-    Examples
-    --------
-    >>> windows = Windows.make((3,), (2,), (1,), (1,))
-    >>> for (phase,) in phases(windows, (5,)):
-    ...     print(phase.first, phase.places, list(phase.taps), phase.before)
-    0 3 [1] 0
-    1 2 [2, 0] 0
-    """
-    axes = zip(size, windows.kernel, windows.stride, windows.dilation, windows.padding, strict=True)
-    return itertools.product(*([_phase(first, *axis) for first in range(axis[2])] for axis in axes))
-
-
-def _phase(
-    first: int, length: int, kernel: int, stride: int, dilation: int, padding: tuple[int, int]
-) -> Phase:
-    apart = stride // math.gcd(stride, dilation)
-    lowest = next(
-        (t for t in range(min(apart, kernel)) if (first + padding[0] - t * dilation) % stride == 0),
-        kernel,
-    )
-    taps = range(lowest, kernel, apart)[::-1]
-    before = (taps[0] * dilation - padding[0] - first) // stride if taps else 0
-    return Phase(
-        first, stride, -(-(length - first) // stride), taps, apart * dilation // stride, before
-    )
-
-
-def _padding(part: Phase, length: int) -> tuple[int, int]:
-    """Before and after a gradient of this length, so that there are as many windows as places."""
-    reach = (len(part.taps) - 1) * part.dilation
-    return part.before, part.places + reach - length - part.before
 
 
 def _along(values: FloatArray, axes: int) -> FloatArray:

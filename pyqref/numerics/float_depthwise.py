@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .float_softmax import PLACES, sum_by_halves
+from .phases import filters_of_phase, phases, places_of_phase, windows_of_phase
 from .rounding import fma32
 from .types import FloatArray
 from .windows import Windows, pad_spatial
@@ -46,10 +47,14 @@ def depthwise_gradient(
 ) -> FloatArray:
     r"""Gradient of the images ``(N, C, *size)`` of :func:`depthwise`.
 
-    Equation ``eq-float-depthwise-gradient``: over the taps t in their order that meet x at an
-    output o, so that :math:`i = o s + t d - p`,
+    Equation ``eq-float-depthwise-gradient``: places i of an image that leave the same remainder
+    when divided by the stride meet the same taps t. Over these in falling order, with the gradient
+    g of the results, and zeros beside it,
 
-    .. math:: g'_i \leftarrow \mathrm{fma}(g_o, w_t, g'_i)
+    .. math:: g'_i \leftarrow \mathrm{fma}(g_o, w_t, g'_i), \qquad i = o s + t d - p
+
+    It is :eq:`eq-float-depthwise` of g with the taps turned round, as for
+    ``eq-float-convolution-gradient``.
 
     Examples
     --------
@@ -57,11 +62,12 @@ def depthwise_gradient(
     >>> depthwise_gradient(grad, weight, Windows.make((2,), (1,), (0,), (1,)), (3,)).tolist()
     [[[1.0, 11.0, 10.0]]]
     """
-    total = np.zeros((*grad.shape[:2], *windows.padded_size(size)), grad.dtype)
-    for tap, where in windows.positions(grad.shape[2:]):
-        at_tap = _per_channel(_filter_at(weight, tap), grad.ndim)
-        total[where] = _add_product(total[where], grad, at_tap)
-    return total[windows.interior(size)]
+    total = np.zeros((*grad.shape[:2], *size), grad.dtype)
+    for phase in phases(windows, size):
+        if all(part.taps and part.places for part in phase):
+            met, filters = windows_of_phase(phase, grad.shape[2:]), filters_of_phase(phase, weight)
+            total[places_of_phase(phase)] = depthwise(grad, filters, None, met)
+    return total
 
 
 def depthwise_weight_gradient(grad: FloatArray, x: FloatArray, windows: Windows) -> FloatArray:

@@ -37,7 +37,8 @@ def requantize_function(
     accumulator
         Integers ``(..., N)``, output channels last.
     input_scale, weight_scales
-        As in :func:`pyqref.numerics.requantize.accumulator_scale`.
+        Of the input, and of the rows of the weight; their product is
+        ``eq-accumulator-scale``.
     bias
         None or ``(N,)`` float32.
     function

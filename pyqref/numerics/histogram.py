@@ -59,7 +59,7 @@ class Histogram(NamedTuple):
 
 
 def histogram_counts(x: object, bins: int, low: float, high: float) -> FloatArray:
-    r"""How many elements fall in each bin.
+    r"""Count the elements in each bin.
 
     Equation ``eq-histogram-bin``:
 

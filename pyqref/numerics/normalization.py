@@ -178,7 +178,7 @@ def layer_norm(
     Parameters
     ----------
     q
-        Integers ``(M, n)``, one row for what is normalized together.
+        Integers ``(M, n)``; each row is normalized as a whole.
     weight, bias
         float32 that broadcast against ``(M, n)``, or None: one and zero.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from .exponential import sigmoid, tanh
 from .float_product import float_product
+from .noted import noted
 from .types import FloatArray
 
 __all__ = ["float_layer", "gru_step", "lstm_step", "recurrent_layer", "rnn_step", "steps"]
@@ -48,7 +49,7 @@ def lstm_step(
     ([[0.0]], [[0.75]])
     """
     i, f, g, o = np.split(from_input + from_hidden, 4, axis=-1)
-    new_cell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
+    new_cell = noted("cell state", sigmoid(f) * cell + sigmoid(i) * tanh(g))
     return sigmoid(o) * tanh(new_cell), new_cell
 
 

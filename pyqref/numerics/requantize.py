@@ -37,7 +37,7 @@ BiasMode = Literal["none", "add", "fma", "integer"]
 
 @dataclass(frozen=True)
 class Requantization:
-    """How accumulators become output integers: plain numbers, ready for a kernel.
+    """Parameters that make output integers of accumulators: plain numbers, ready for a kernel.
 
     With ``acc`` the accumulator of output channel ``n`` and every array of length 1
     broadcast over the channels, the output is::
@@ -84,7 +84,7 @@ class Requantization:
 
 
 def columns_of(requant: Requantization, columns: slice) -> Requantization:
-    """How the accumulators of some output channels become integers.
+    """Return the parameters of some output channels.
 
     Examples
     --------

@@ -26,7 +26,7 @@ _LARGE = 1 << 26
 
 
 class Windows(NamedTuple):
-    """Where the windows lie; one entry of each tuple for each spatial axis.
+    """Positions of windows; each tuple has one entry for each spatial axis.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Windows(NamedTuple):
         return cls(kernel, stride, dilation, tuple((p, p) for p in padding))
 
     def output_size(self, size: tuple[int, ...]) -> tuple[int, ...]:
-        """How many windows fit along each axis of an array of this spatial size."""
+        """Return how many windows fit along each axis of an array of this spatial size."""
         return tuple(
             (length + before + after - dilation * (kernel - 1) - 1) // stride + 1
             for length, kernel, stride, dilation, (before, after) in zip(size, *self, strict=True)
@@ -175,7 +175,7 @@ def pad(x: FloatArray, pairs: tuple[tuple[int, int], ...], value: object) -> Flo
 def inside(
     size: tuple[int, ...], pairs: tuple[tuple[int, int], ...]
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Where the elements of an array are after :func:`pad`, and which of them these are.
+    """Return the places of an array's elements after :func:`pad`, and which elements these are.
 
     Examples
     --------

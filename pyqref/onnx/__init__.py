@@ -35,7 +35,7 @@ def is_in_onnx_export() -> bool:
 def register_custom_op_symbolic(
     symbolic_name: str, symbolic_fn: Callable[..., Any], opset_version: int
 ) -> None:
-    """Accept how an operation would be written to ONNX; nothing is exported, so nobody asks.
+    """Accept how an operation would be written to ONNX; it is never used.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How far to go along a direction: the strong Wolfe conditions."""
+"""Line search along a direction: the strong Wolfe conditions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Point = tuple[float, float, Array, float]
 def cubic_minimum(
     first: Point, second: Point, low: float | None = None, high: float | None = None
 ) -> float:
-    """Where the cubic polynomial through two values and slopes is lowest, within bounds.
+    """Return the minimum of the cubic polynomial through two values and slopes, within bounds.
 
     Equation ``eq-cubic-minimum``, with steps `x`, losses `f` and slopes `g`, ``x1 < x2``::
 

@@ -209,7 +209,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: Device = None) -> No
 
 
 class SWALR(LRScheduler):
-    """From the learning rates that it finds to one that stays.
+    """Move the learning rates that it finds to a constant one.
 
     With `x` from 0 to 1 in ``anneal_epochs`` epochs and ``a = (1 - cos(pi * x)) / 2``, or
     ``a = x``: ``lr = swa_lr * a + lr_at_first * (1 - a)``.

@@ -1,4 +1,4 @@
-"""How quantization errors are distributed, one outline for each variant."""
+"""Distribution of quantization errors, with one outline for each variant."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,59 +139,111 @@ def _layers(shown: Picture, sizes: Mapping[str, Point], label_sizes: list[Point]
         for name, place in row.items():
             places[name] = Place(place.x + shift, place.y, place.width, place.height)
         y -= height + GAP[1]
-    # What passes by a layer goes around its boxes.
-    edges = [max(places[name].x + places[name].width / 2 for name in names) for names in rows]
-    around = []
-    for arrow in shown.arrows:
-        between = edges[depth[arrow.source] + 1 : depth[arrow.target]]
-        around.append(max(between) + GAP[0] if between else None)
-    return _framed(shown, places, label_sizes, around)
+    return _framed(shown, places, label_sizes, depth)
 
 
-def _crossed(curve: Sequence[Point]) -> list[float]:
-    """Where across the picture a cubic passes, at a few points."""
-    parts = [(0.25 * k, 1 - 0.25 * k) for k in range(5)]
-    factors = [(u**3, 3 * t * u**2, 3 * t**2 * u, t**3) for t, u in parts]
-    return [sum(f * p[0] for f, p in zip(each, curve, strict=True)) for each in factors]
+BEND = 36.0
+"""Radius of the corners of an arrow that passes by other boxes."""
+
+CLEAR = 6.0
+"""Between an arrow and its text, and between a row and an arrow that leaves it sideways."""
+
+
+def _passing(a: Place, b: Place, lane: float, reach: tuple[float, float]) -> tuple[Point, ...]:
+    """The way from a box down a lane at its right, and back to a box further below.
+
+    ``reach`` are the right ends of both rows: a box that is not the last of its row is left below
+    it, or entered above it, so that the arrow runs between the rows.
+    """
+    start, end = (a.x + a.width / 2, a.y), (b.x + b.width / 2, b.y)
+    leave, enter = start, end
+    if start[0] < reach[0]:
+        start = (a.x + 0.35 * a.width, a.y - a.height / 2)
+        leave = (start[0], start[1] - CLEAR)
+    if end[0] < reach[1]:
+        end = (b.x + 0.35 * b.width, b.y + b.height / 2)
+        enter = (end[0], end[1] + CLEAR)
+    bend = min(BEND, (leave[1] - enter[1]) / 2)
+    upper, lower = (lane, leave[1] - bend), (lane, enter[1] + bend)
+    third = (upper[1] - lower[1]) / 3
+    return (
+        start,
+        (lane - (lane - leave[0]) / 4, leave[1]),
+        (lane, leave[1] - bend / 4),
+        upper,
+        (lane, upper[1] - third),
+        (lane, lower[1] + third),
+        lower,
+        (lane, enter[1] + bend / 4),
+        (lane - (lane - enter[0]) / 4, enter[1]),
+        end,
+    )
+
+
+def _beside(start: Point, end: Point, size: Point) -> Point:
+    """The middle of the text of a straight arrow, on the side to which the arrow leans."""
+    width, height = size
+    lean = (end[0] - start[0]) / max(start[1] - end[1], 1.0)
+    off = width / 2 + CLEAR + abs(lean) * height / 2
+    x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
+    return (x - off if lean < 0 else x + off), y
 
 
 def _framed(
     shown: Picture,
     places: dict[str, Place],
     label_sizes: list[Point],
-    around: list[float | None],
+    depth: Mapping[str, int],
 ) -> Layout:
-    """Arrows, straight or by way of an ``x``, and everything moved so that it begins at 0."""
-    curves, labels = [], []
-    for arrow, (width, _), side in zip(shown.arrows, label_sizes, around, strict=True):
+    """Arrows, straight or down a lane beside boxes and texts, moved so that all begins at 0."""
+    curves: dict[int, tuple[Point, ...]] = {}
+    labels: dict[int, Point] = {}
+    rows: list[list[float]] = [[] for _ in range(1 + max(depth.values(), default=0))]
+    for name, place in places.items():
+        rows[depth[name]].append(place.x + place.width / 2)
+    boxes = [max(row) for row in rows]
+    passing = []
+    for index, arrow in enumerate(shown.arrows):
         a, b = places[arrow.source], places[arrow.target]
-        off = 0.0 if side is None else 0.35  # of a width, away from the straight arrows
-        start = (a.x + off * a.width, a.y - a.height / 2)
-        end = (b.x + off * b.width, b.y + b.height / 2)
-        x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
-        # Half-way a cubic is at a quarter of its ends and three quarters of its inner points.
-        bend = (0.0 if side is None else max(0.0, side - x)) * 4 / 3
-        inner = [(s + (e - s) / 3, s + 2 * (e - s) / 3) for s, e in zip(start, end, strict=True)]
-        first, second = ((inner[0][k] + bend, inner[1][k]) for k in (0, 1))
-        curves.append((start, first, second, end))
-        middle = (x + 0.75 * bend + width / 2 + 6, y)
-        labels.append(middle if arrow.lines else None)
+        level = depth[arrow.source]
+        if depth[arrow.target] - level > 1:
+            passing.append((depth[arrow.target] - level, index))
+            continue
+        start, end = (a.x, a.y - a.height / 2), (b.x, b.y + b.height / 2)
+        thirds = [
+            tuple(s + (e - s) * k / 3 for s, e in zip(start, end, strict=True)) for k in (1, 2)
+        ]
+        curves[index] = (start, *thirds, end)  # type: ignore[arg-type]
+        if arrow.lines:
+            labels[index] = _beside(start, end, label_sizes[index])
+            rows[level].append(labels[index][0] + label_sizes[index][0] / 2)
+    # The shortest lie innermost; each keeps the rows that it passes free to the right of it.
+    for _, index in sorted(passing):
+        arrow, (width, _) = shown.arrows[index], label_sizes[index]
+        first, last = depth[arrow.source], depth[arrow.target]
+        passed = rows[first : last + 1]
+        lane = max(max(row) for row in passed) + GAP[0]
+        reach = boxes[first], boxes[last]
+        curves[index] = _passing(places[arrow.source], places[arrow.target], lane, reach)
+        middle = (curves[index][3][1] + curves[index][6][1]) / 2
+        if arrow.lines:
+            labels[index] = (lane + width / 2 + CLEAR, middle)
+        for row in passed:
+            row.append(lane + (width + CLEAR if arrow.lines else 0.0))
     spans = [(each.x - each.width / 2, each.x + each.width / 2) for each in places.values()]
-    spans += [
-        (at[0] - width / 2, at[0] + width / 2)
-        for at, (width, _) in zip(labels, label_sizes, strict=True)
-        if at is not None
-    ]
-    spans += [(x, x) for curve in curves for x in _crossed(curve)]
+    for index, at in labels.items():
+        spans.append((at[0] - label_sizes[index][0] / 2, at[0] + label_sizes[index][0] / 2))
+    spans += [(x, x) for curve in curves.values() for x, _ in curve]
     left, right = min(low for low, _ in spans), max(high for _, high in spans)
     bottom = min(each.y - each.height / 2 for each in places.values())
 
     def moved(point: Point) -> Point:
         return point[0] - left, point[1] - bottom
 
+    count = range(len(shown.arrows))
     return Layout(
         {n: Place(*moved((p.x, p.y)), p.width, p.height) for n, p in places.items()},
-        tuple(tuple(map(moved, curve)) for curve in curves),
-        tuple(None if at is None else moved(at) for at in labels),
+        tuple(tuple(map(moved, curves[index])) for index in count),
+        tuple(moved(labels[index]) if index in labels else None for index in count),
         (right - left, -bottom),
     )

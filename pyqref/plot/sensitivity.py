@@ -1,4 +1,4 @@
-"""Which layer hurts: what is lost when one layer alone is quantized."""
+"""Sensitivity of layers: the loss if one layer alone is quantized."""
 
 from __future__ import annotations
 

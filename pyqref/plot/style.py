@@ -140,5 +140,5 @@ def series_marker(index: int) -> str:
 
 
 def unit_label(unit: str) -> str:
-    """How a label gives a unit; plain numbers say that they have none."""
+    """Return the unit for a label; plain numbers say that they have none."""
     return f"[{unit}]" if unit else "(no unit)"

@@ -1,4 +1,4 @@
-"""How long each operation takes: :class:`profile` measures, tables and traces show."""
+"""Time that each operation takes: :class:`profile` measures, tables and traces show."""
 
 from pyqref import _lazy
 

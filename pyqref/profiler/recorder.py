@@ -72,10 +72,10 @@ def _best(code: CodeType, names: set[str]) -> str:
 
 
 def _codes_of_operations() -> dict[CodeType, str]:
-    """What steps of the tape are called that are there now.
+    """Map the code of the tape's steps to the names by which they are counted.
 
     A backward function gets ``""``: it is called after the class of its node. A forward function
-    counts where no function has its name, as of recurrent layers.
+    counts where no function has its name, as in recurrent layers.
     """
     plain = {name.partition("::")[2].replace("_", "") for name in _names().values()}
     found: dict[CodeType, str] = {}

@@ -1,4 +1,4 @@
-"""When a profiler measures: what it does in each step of a loop."""
+"""Schedule of a profiler: its action in each step of a loop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["ProfilerAction", "ProfilerActivity", "schedule", "tensorboard_trace_
 
 
 class ProfilerActivity(Enum):
-    """Where operations run; here all run on the CPU.
+    """Device on which operations run; here all run on the CPU.
 
     Examples
     --------

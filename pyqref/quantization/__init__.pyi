@@ -11,6 +11,7 @@ from .diagnostics import NoEffectWarning as NoEffectWarning
 from .diagnostics import NoMatchWarning as NoMatchWarning
 from .diagnostics import NotPreparedWarning as NotPreparedWarning
 from .diagnostics import NotQuantizedWarning as NotQuantizedWarning
+from .diagnostics import NotRepairedWarning as NotRepairedWarning
 from .diagnostics import QConfigMismatchWarning as QConfigMismatchWarning
 from .diagnostics import QuantizationError as QuantizationError
 from .diagnostics import QuantizationWarning as QuantizationWarning
@@ -175,3 +176,4 @@ from .calibrating import CalibrationError as CalibrationError
 from .calibrating import calibrate as calibrate
 from . import fx as fx  # not in __all__
 from . import quantize_fx as quantize_fx  # not in __all__
+from . import repair as repair  # not in __all__

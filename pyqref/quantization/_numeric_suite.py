@@ -245,7 +245,7 @@ def prepare_model_with_stubs(
 
 
 def _differs(original: Any, module: Any) -> Iterable[bool]:
-    """For each module below, whether it was converted."""
+    """Yield for each module below whether it was converted."""
     originals = dict(original.named_modules())
     for name, each in module.named_modules():
         yield type(originals.get(name)) is not type(each)

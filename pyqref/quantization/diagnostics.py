@@ -1,6 +1,6 @@
 """Warnings of the workflows, and the errors that replace them in the strict form.
 
-Nothing is silently ignored: what has no effect, or an effect that nobody can want, gives
+Nothing is silently ignored: what has no effect, or an effect that cannot be intended, gives
 a :class:`QuantizationWarning` with the path of the module and the remedy. With
 ``strict=True`` exactly these warnings become a :class:`QuantizationError`.
 """
@@ -27,6 +27,7 @@ __all__ = [
     "NoMatchWarning",
     "NotPreparedWarning",
     "NotQuantizedWarning",
+    "NotRepairedWarning",
     "QConfigMismatchWarning",
     "QuantizationError",
     "QuantizationWarning",
@@ -88,6 +89,23 @@ class NotQuantizedWarning(QuantizationWarning):
     ...     prepared = quantization.prepare(nn.Sequential(nn.Linear(4, 2)).eval())  # no qconfig
     >>> [each.category.__name__ for each in caught]
     ['NotQuantizedWarning']
+    """
+
+
+class NotRepairedWarning(QuantizationWarning):
+    """A function of :mod:`pyqref.quantization.repair` leaves a layer as it was.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pyqref import nn, quantization
+    >>> layers = nn.Linear(4, 3), nn.ReLU6(), nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 2)
+    >>> model = nn.Sequential(*layers)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     equal = quantization.repair.cross_layer_equalization(model)
+    >>> [each.category.__name__ for each in caught]
+    ['NotRepairedWarning']
     """
 
 

@@ -1,4 +1,4 @@
-"""How to fuse which layers: one function a sequence of types."""
+"""Fusing functions: one function for each sequence of types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which layer becomes which: the tables that ``prepare_qat`` and ``convert`` read."""
+"""Tables of layers and their successors, which ``prepare_qat`` and ``convert`` read."""
 
 from __future__ import annotations
 

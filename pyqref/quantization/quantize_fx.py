@@ -350,7 +350,7 @@ def convert_to_reference_fx(
     """Convert a calibrated or trained model to a reference model only.
 
     In a reference model all quantization is visible: ``quantize_per_tensor`` and
-    ``dequantize`` nodes, with float operations between, for a back end of one's own to
+    ``dequantize`` nodes, with float operations between, for your own back end to
     lower.
 
     Parameters

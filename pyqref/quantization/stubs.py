@@ -1,4 +1,4 @@
-"""Where a model's numbers are quantized, and where they become real again: at its path."""
+"""Stubs that mark where a model's numbers are quantized, and where they become real again."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ __all__ = ["FileReport", "MissingName", "add_arguments", "check", "check_file", 
 SUMMARY = "list the names of torch that a script, folder or notebook uses and pyqref lacks"
 EXIT_MISSING = 1
 EXIT_USAGE = 2
-#: Folders that hold no program of one's own.
+#: Folders that hold no program of the user.
 _OTHERS = {".git", ".venv", "venv", "node_modules", "__pycache__", "site-packages", "build"}
 
 

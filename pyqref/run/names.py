@@ -1,4 +1,4 @@
-"""Whether a name of torch is here: looked up in pyqref's own modules, as the alias would."""
+"""Look up names of torch in pyqref's own modules, as the alias would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names of torch a program uses, read from its text: nothing is run or imported.
+"""Find the names of torch that a program uses in its text: nothing is run or imported.
 
 Read :class:`Uses`. It follows what a file imports (``import torch.nn as nn``, ``from torch
 import nn``), chains of attributes (``nn.functional.relu``), variables that stand for a module

@@ -67,7 +67,7 @@ def write_atomically(path: str, write: Callable[[str], None]) -> None:
 
 
 def _remove_left(folder: str, prefix: str) -> None:
-    """Remove new files of this name that nobody writes any more: their process was killed."""
+    """Remove new files of this name whose process was killed while it wrote them."""
     for found in os.listdir(folder):
         middle = found.removeprefix(prefix).removesuffix(".part")
         if found != f"{prefix}{middle}.part" or not re.fullmatch("[0-9a-f]{16}", middle):

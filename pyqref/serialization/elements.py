@@ -23,7 +23,7 @@ _PIECE = 1 << 22
 
 @dataclass(frozen=True)
 class Element:
-    """How one number lies in a file, and which NumPy type holds it.
+    """Format of one number in a file, and the NumPy type that holds it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where tensors of a file are put; there is one place."""
+"""Places for the tensors of a file; there is one place."""
 
 from __future__ import annotations
 

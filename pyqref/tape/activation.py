@@ -54,7 +54,7 @@ class Pointwise(Operation):
     makes_gradients = True
 
     def constants(self, *parameters: float) -> tuple[float, ...] | None:
-        """Those of the kernel; None where it does not cover the parameters."""
+        """Return the constants of the kernel, or None where it does not cover the parameters."""
         return parameters
 
     def value(self, x: Array, *parameters: float) -> Array:

@@ -86,7 +86,7 @@ class Nll(Operation):
 
 
 def _places(shape: tuple[int, ...], index: Array) -> Array:
-    """Where in C order the class ``index`` of each place is, in an array ``(N, C, *size)``."""
+    """Return the places in C order of each place's class ``index``, in ``(N, C, *size)``."""
     if len(shape) == 1:
         return index
     size = math.prod(shape[2:])

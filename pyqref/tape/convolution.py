@@ -8,8 +8,8 @@ matrix product, and everything else follows:
 - transposed convolution, its adjoint: ``y = fold(W^T @ x)``; ``grad_x = W @ unfold(grad_y)``;
   ``grad_W = x @ unfold(grad_y)^T``.
 
-The BLAS computes these products for float64, and for windows of one pixel, whose images are their
-own columns. The kernels compute all other convolutions of float32.
+The BLAS computes these products for float64, and the gradients of images for windows of one pixel.
+The kernels compute all other convolutions of float32.
 """
 
 from __future__ import annotations
@@ -104,10 +104,7 @@ class Convolution(Operation):
         self.windows, self.taps, self.count, self.are_pixels = found
         self.groups, self.size, self.weight_shape = groups, x.shape[2:], weight.shape
         depthwise = weight.shape[0] == weight.shape[1] * groups == groups
-        # Pixels alone are one matrix already, which the BLAS multiplies as it lies.
-        self.is_single = x.dtype == weight.dtype == _FLOAT32 and not (
-            self.are_pixels and groups == 1
-        )
+        self.is_single = x.dtype == weight.dtype == _FLOAT32
         if x.dtype.kind == "f" and depthwise and not (self.is_single and len(self.size) == 3):
             return self._depthwise(x, weight, bias)
         self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
@@ -121,7 +118,7 @@ class Convolution(Operation):
         elif self.is_single and grads[0].dtype == _FLOAT32:
             grad_x, grad_weight, grad_bias = self._single_backward(grads[0])
         else:
-            grad_x, grad_weight, grad_bias = self._of_columns_backward(grads[0])
+            grad_x, grad_weight, grad_bias = self._of_columns_backward(grads[0], *self.saved)
         if grad_weight is not None and grad_weight.shape != self.weight_shape:
             met, grad_weight = grad_weight, np.zeros(self.weight_shape, grad_weight.dtype)
             for at in np.ndindex(self.windows.kernel):  # few taps, of many channels
@@ -136,7 +133,10 @@ class Convolution(Operation):
 
     def _single_backward(self, grad: Array) -> tuple[Array | None, ...]:
         (weight, x), grad_x, grad_weight = self.saved, None, None
-        if weight is not None:
+        if weight is not None and self.are_pixels and self.groups == 1:
+            # They are one matrix already, which the BLAS multiplies as it lies.
+            grad_x = self._of_columns_backward(grad, weight, None)[0]
+        elif weight is not None:
             grad_x = _kernels.convolution_gradient(
                 grad, self._met(weight), None, self.windows, self.groups, self.size
             )
@@ -163,9 +163,11 @@ class Convolution(Operation):
         self._run(fill, y, matrix.shape[-1])
         return y
 
-    def _of_columns_backward(self, grad: Array) -> tuple[Array | None, ...]:
+    def _of_columns_backward(
+        self, grad: Array, weight: Array | None, x: Array | None
+    ) -> tuple[Array | None, ...]:
         """The columns are laid out anew, and not kept meanwhile."""
-        (weight, x), kernel, size = self.saved, self.windows.kernel, grad.shape[2:]
+        kernel, size = self.windows.kernel, grad.shape[2:]
         outputs, inputs = self.weight_shape[:2]
         depth, channels = inputs * math.prod(kernel), inputs * self.groups
         grad_x: Array = empty((len(grad), channels, *self.size), grad.dtype)

@@ -48,7 +48,7 @@ class EmbeddingBag(Operation):
     """Rows of a table, joined bag by bag.
 
     ``EmbeddingBag(weight, indices, starts, ends, mode, per_sample_weights, scale_grad_by_freq)``:
-    ``indices`` is a vector, of which each bag has those from its start to its end. The rows of a
+    ``indices`` is a vector; each bag has those from its start to its end. The rows of a
     bag are reduced by ``mode``, ``"sum"`` (each row times its ``per_sample_weights`` if that is not
     None), ``"mean"`` or ``"max"``. An empty bag gives zeros.
     """
@@ -112,7 +112,7 @@ class EmbeddingBag(Operation):
 
 
 def _first_equal(rows: Array, largest: Array, starts: Array) -> Array:
-    """For each bag and column, the first row that holds the largest value, or nan."""
+    """Return, for each bag and column, the first row that holds the largest value, or nan."""
     place = np.arange(len(rows))[:, None]
     holds = (rows == largest) | np.isnan(rows)
     return np.minimum.reduceat(np.where(holds, place, len(rows) - 1), starts)

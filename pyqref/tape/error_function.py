@@ -111,7 +111,7 @@ def _upper_tail(x: Array) -> Array:
 
 
 def _parts(x: Array) -> tuple[Array, Array, Array]:
-    """Where ``x`` is near 0, ``erf(x)`` there, and ``erfc(|x|)`` elsewhere."""
+    """Return where ``x`` is near 0, ``erf(x)`` there, and ``erfc(|x|)`` elsewhere."""
     size = np.abs(x)
     near = size <= _SMALL_END
     small = np.where(near, x, 0.0)

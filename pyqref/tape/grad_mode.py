@@ -1,4 +1,4 @@
-"""Whether operations are recorded: ``no_grad``, ``enable_grad``, ``set_grad_enabled``."""
+"""Switch recording on and off: ``no_grad``, ``enable_grad``, ``set_grad_enabled``."""
 
 from __future__ import annotations
 

@@ -270,7 +270,7 @@ class Sort(Operation):
 
 
 class Argsort(Sort):
-    """Where each element in order was."""
+    """Find the former place of each element in order."""
 
     def forward(self, x: Array, axis: int, descending: bool) -> Array:  # type: ignore[override]
         return super().forward(x, axis, descending, None)[1]

@@ -39,7 +39,10 @@ def nearest_taps(
 
 
 def source_positions(count: int, scale: np.floating[Any], align_corners: bool) -> Array:
-    """Where each result lies in the input; pixels are squares, or points if corners align."""
+    """Return the place of each result in the input.
+
+    Pixels are squares, or points if corners align.
+    """
     index = np.arange(count, dtype=scale.dtype)
     return index * scale if align_corners else (index + 0.5) * scale - 0.5
 

@@ -1,4 +1,4 @@
-"""Where the elements of an array lie: its storage, its offset, arrays laid over it.
+"""Memory of an array's elements: its storage, its offset, arrays laid over it.
 
 The *storage* of an array is the array that owns its memory; all views of one
 storage share it, as the views of a ``torch`` storage do.

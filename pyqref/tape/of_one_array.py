@@ -1,4 +1,4 @@
-"""What functions of one array have in common: what is kept of it for the gradient."""
+"""Base of functions of one array, which keep something of it for the gradient."""
 
 from __future__ import annotations
 

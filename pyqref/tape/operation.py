@@ -34,14 +34,14 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 
 _PLAIN = (type(None), bool, int, float, np.generic)
-"""What may be saved without tying the graph to an array."""
+"""Types that may be saved without tying the graph to an array."""
 
 _numbers = itertools.count(0, -1)
 """Numbers of nodes: the newest has the smallest, so a heap gives it first."""
 
 
 class Edge(NamedTuple):
-    """Where the gradient of one input goes: a node, and which output of it the input was.
+    """Destination of the gradient of one input: a node, and the output that the input was.
 
     Examples
     --------

@@ -29,7 +29,7 @@ def _plan(
     dilation: tuple[int, ...],
     ceil_mode: bool,
 ) -> tuple[tuple[int, ...], Windows, tuple[tuple[Any, ...], ...]]:
-    """How many windows there are along each axis, these, and the index of each position."""
+    """Return the number of windows along each axis, the windows, and each position's index."""
     count = pooled_sizes(size, kernel, stride, padding, dilation, ceil_mode)
     windows = pooling_windows(size, count, kernel, stride, padding, dilation)
     return count, windows, tuple([where for _, where in windows.positions(count)])

@@ -89,7 +89,8 @@ def run(tasks: Sequence[Callable[[Any], object]], multiplications: int) -> None:
 class OrderedSum:
     """A sum of what tasks give when they are done, added in the order of the tasks.
 
-    So it has the same bits whoever runs them, and what is kept is what waits for a task before.
+    So it has the same bits in whatever thread they run, and only results that wait for an earlier
+    task are kept.
 
     Examples
     --------
@@ -117,7 +118,7 @@ class OrderedSum:
 
 
 def multiply(a: Array, b: Array, out: Array | None = None) -> Array:
-    """``a @ b`` by one call of the BLAS after the other, none of which takes a second.
+    """``a @ b`` by several calls of the BLAS in a row, each shorter than a second.
 
     Examples
     --------
@@ -145,7 +146,7 @@ def multiply(a: Array, b: Array, out: Array | None = None) -> Array:
 
 
 def _step_of_parts(a: Array, b: Array) -> int | None:
-    """How many rows or columns a part of a product has; None for what is one block."""
+    """Return the rows or columns in a part of a product, or None for a product in one block."""
     if not a.ndim == b.ndim == 2 or a.dtype != b.dtype:
         return None
     multiplications = a.size * b.shape[1]

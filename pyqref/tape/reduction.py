@@ -102,7 +102,7 @@ class Var(_Reduction):
         return self.variance(x, axes, keepdim, correction).astype(x.dtype)
 
     def variance(self, x: Array, axes: Axes, keepdim: bool, correction: float) -> Array:
-        """In double, for the last rounding."""
+        """Compute the variance in double, for the last rounding."""
         self.note(x, axes, keepdim)
         self.divisor = max(0.0, self.count - correction)
         wide = x.astype(np.float64, copy=False)
@@ -150,7 +150,7 @@ class Prod(_Reduction):
 
 
 def _product_of_the_others(x: Array, axes: Axes) -> Array:
-    """At each element the product of all the others along ``axes``; zeros are no trouble."""
+    """Return for each element the product of all others along ``axes``, with zeros among them."""
     kept = [axis for axis in range(x.ndim) if axis not in axes]
     moved = x.transpose([*kept, *axes])
     flat = moved.reshape(*[x.shape[axis] for axis in kept], math.prod(x.shape[a] for a in axes))
@@ -162,11 +162,13 @@ def _product_of_the_others(x: Array, axes: Axes) -> Array:
 
 
 def _largest(x: Array, axes: Axes, keepdim: bool) -> Array:
-    return np.asarray(_maximum(x, axes, keepdims=keepdim))
+    result: Array = _maximum(x, axes, keepdims=keepdim)
+    return result
 
 
 def _smallest(x: Array, axes: Axes, keepdim: bool) -> Array:
-    return np.asarray(_minimum(x, axes, keepdims=keepdim))
+    result: Array = _minimum(x, axes, keepdims=keepdim)
+    return result
 
 
 class _Extreme(_Reduction):
@@ -197,7 +199,7 @@ class Amax(_Extreme):
     compute = staticmethod(_largest)
 
     def take(self, x: Array, axes: Axes) -> Array:
-        return _largest(x, axes, True)
+        return np.asarray(_largest(x, axes, True))
 
 
 class Amin(_Extreme):
@@ -206,7 +208,7 @@ class Amin(_Extreme):
     compute = staticmethod(_smallest)
 
     def take(self, x: Array, axes: Axes) -> Array:
-        return _smallest(x, axes, True)
+        return np.asarray(_smallest(x, axes, True))
 
 
 class _ExtremeOfAll(_Extreme):

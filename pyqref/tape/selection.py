@@ -1,4 +1,4 @@
-"""Where the first few elements of a sorted axis are, without sorting all of them."""
+"""Find the first few elements of a sorted axis, without sorting all of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONG, GROUP = 1 << 12, 32
 
 
 def sorted_places(x: Array, axis: int, descending: bool) -> Array:
-    """Where each element in order is; equal ones keep their order, nan is the largest.
+    """Return the place of each element in order; equal ones keep theirs, nan is the largest.
 
     Examples
     --------

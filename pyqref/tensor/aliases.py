@@ -39,7 +39,7 @@ def alias(function: Function, name: str) -> Function:
 
 
 def canonical(function: Callable[..., Any] | None) -> Any:
-    """The function of which another one is an alias, or the function itself.
+    """The function that an alias stands for, or the function itself.
 
     Examples
     --------

@@ -189,7 +189,7 @@ def pow(input: Tensor, exponent: TensorOrNumber) -> Tensor:
 
 
 def _integer_powers(base: Any, exponent: Any) -> Any:
-    """Powers of which some are fractions: of 1 and -1 they are integers, all others become 0."""
+    """Return powers of integers; negative powers are 0, except for those of 1 and -1."""
     is_fraction = exponent < 0
     try:
         powers = np.power(base, np.where(is_fraction, exponent & 1, exponent))

@@ -24,7 +24,7 @@ _answer: Callable[[Any, tuple[Any, ...]], Any] = _nothing_recorded
 
 
 def answer_why(tensor: TensorBase, index: tuple[Any, ...]) -> Derivation:
-    """Where an element of a tensor comes from."""
+    """Derive an element of a tensor."""
     return _answer(tensor, index)
 
 

@@ -1,4 +1,4 @@
-"""Changing a buffer in place, so that whoever holds it sees its new value."""
+"""Change a buffer in place, so that every holder sees its new value."""
 
 from __future__ import annotations
 

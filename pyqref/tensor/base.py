@@ -131,7 +131,7 @@ class TensorBase(TensorSlots):
         return None if edge is None or isinstance(edge.node, AccumulateGrad) else edge.node
 
     def _edge(self) -> Edge | None:
-        """Where a gradient of this tensor goes; None if none is wanted."""
+        """Return the edge for the gradient of this tensor, or None if none is wanted."""
         if self._base is not None:
             self._follow_base()
         return self._goes_to
@@ -188,7 +188,7 @@ ANY_TENSOR: Any = TensorBase
 
 
 class Region:
-    """Which elements of a base array a view of it holds."""
+    """Elements of a base array that a view of it holds."""
 
     def __init__(self, base: Array, view: Array) -> None:
         self.base_shape = base.shape

@@ -237,7 +237,7 @@ def isclose(
     atol: float = 1e-08,
     equal_nan: bool = False,
 ) -> Tensor:
-    """Whether ``|input - other| <= atol + rtol * |other|``.
+    """Return True where ``|input - other| <= atol + rtol * |other|``.
 
     Examples
     --------

@@ -271,7 +271,7 @@ def full(
 
 
 def _type_of(fill_value: Any) -> Any:
-    """That of a number without a dtype; an integer is int64, and must fit it."""
+    """Return the type of a number without a dtype; an integer is int64, and must fit it."""
     return np.dtype(np.int64) if type(fill_value) is int else np.asarray(fill_value).dtype
 
 

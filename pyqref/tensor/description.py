@@ -49,7 +49,7 @@ class Description(TensorBase):
         return strided
 
     def why(self, *index: Index) -> Derivation:
-        """Where an element comes from: a :class:`pyqref.explaining.Derivation`.
+        """Derive an element: return a :class:`pyqref.explaining.Derivation`.
 
         Parameters
         ----------

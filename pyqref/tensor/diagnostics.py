@@ -23,7 +23,7 @@ _PLACES = (
 
 
 class QuantizationWarning(UserWarning):
-    """Something about a model's quantization has no effect, or one nobody can want.
+    """Something about a model's quantization has no effect, or an unintended one.
 
     Examples
     --------

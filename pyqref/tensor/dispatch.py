@@ -165,7 +165,7 @@ def _run(operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def _edge_of(arg: Any) -> Any:
-    """Where a gradient of an argument goes; None if none is wanted."""
+    """Return the edge for the gradient of an argument, or None if none is wanted."""
     if isinstance(arg, TensorSlots):
         tensor: Any = arg
         return tensor._goes_to
@@ -194,7 +194,7 @@ def _output(node: Operation, recording: bool, index: int, result: Any) -> Any:
 
 
 def is_recorded(tensor: Any) -> bool:
-    """Whether :func:`apply` puts operations on this tensor into the graph.
+    """Return True if :func:`apply` puts operations on this tensor into the graph.
 
     Where it does not, a function of small arrays calls the kernel itself: the way through
     :func:`apply` takes as long.

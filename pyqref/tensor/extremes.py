@@ -6,6 +6,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from .._insides.numpy_errors import quiet
 from .._kernels.parts import first_extreme
 from .._typing import Ints, Tensor
 from ..tape import reduction
@@ -234,11 +235,12 @@ def _running(function: Any, name: str, input: Any, dim: int) -> Any:
         return RETURN_TYPES[name](input.clone(), wrap(np.zeros((), dtype=np.int64)))
     shape = [-1 if other == axis else 1 for other in range(array.ndim)]
     place = np.arange(array.shape[axis]).reshape(shape)
-    reached = array == function.accumulate(array, axis=axis)
+    with quiet():
+        reached = array == function.accumulate(array, axis=axis)
     if array.dtype.kind == "f":
         reached = reached | np.isnan(array)
     index = np.maximum.accumulate(np.where(reached, place, 0), axis=axis)
     return RETURN_TYPES[name](input.gather(axis, wrap(index)), wrap(index))
 
 
-explain_errors(globals())
+explain_errors(globals(), quiet=False)

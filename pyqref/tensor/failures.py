@@ -27,7 +27,7 @@ __all__ = [
 
 
 class Implementations(dict[type[Operation], Callable[..., Any]]):
-    """By operation; one that is not there is not defined for quantized tensors."""
+    """Implementations by operation; one without an entry is not defined for quantized tensors."""
 
     def __missing__(self, operation: type[Operation]) -> Callable[..., Any]:
         def refuse(*args: Any, **kwargs: Any) -> Any:

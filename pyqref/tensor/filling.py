@@ -34,7 +34,7 @@ def fills(function: Function) -> Function:
 
 
 def fans_of(tensor: Tensor) -> tuple[int, int]:
-    """How many inputs an output sees, and how many outputs an input reaches."""
+    """Return how many inputs an output sees, and how many outputs an input reaches."""
     shape = tensor._array.shape
     if len(shape) < 2:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Where the elements that are not zero stand."""
+"""Places of the elements that are not zero."""
 
 from __future__ import annotations
 

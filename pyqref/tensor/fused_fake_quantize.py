@@ -59,8 +59,10 @@ def fused_moving_avg_obs_fake_quant(
         State, changed in place; per row it gets the size of the channel axis.
     averaging_const
         Weight of this tensor's range.
-    quant_min, quant_max, ch_axis
-        As in :func:`fake_quantize_per_channel_affine`.
+    quant_min, quant_max
+        Range of the integers.
+    ch_axis
+        The axis of the channels.
     per_row_fake_quant
         Parameters for each index of ``ch_axis``.
     symmetric_quant

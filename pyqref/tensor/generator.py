@@ -72,7 +72,7 @@ class Generator:
         return self._seed
 
     def get_state(self) -> tuple[Any, ...]:
-        """Where the stream is."""
+        """Return the state of the stream."""
         return self._seed, self._state.get_state(), self._next_normal
 
     def set_state(self, state: tuple[Any, ...]) -> Generator:
@@ -177,7 +177,7 @@ def initial_seed() -> int:
 
 
 def get_rng_state() -> tuple[Any, ...]:
-    """Where the default stream is.
+    """Return the state of the default stream.
 
     Examples
     --------

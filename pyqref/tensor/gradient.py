@@ -19,7 +19,7 @@ __all__ = ["backward", "detach", "gradient_roots", "register_hook", "retain_grad
 def gradient_roots(
     tensors: Sequence[Any], grad_tensors: Sequence[Any] | None
 ) -> list[tuple[Edge, Array]]:
-    """Where the walk starts: each tensor's edge, and its gradient (1 for a single number).
+    """Return the start of the walk: each tensor's edge, and its gradient (1 for one number).
 
     Raises
     ------

@@ -54,7 +54,7 @@ def number(value: float) -> str:
 
 
 def span(low: float, high: float) -> str:
-    """From ``low`` to ``high``, or the one number that both are."""
+    """Write the range from ``low`` to ``high``, or the one number that both are."""
     return number(low) if low == high else f"{number(low)} … {number(high)}"
 
 

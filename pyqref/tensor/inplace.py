@@ -138,7 +138,10 @@ def _lies_apart(array: Array) -> bool:
 
 
 def _under(at: tuple[slice, ...], operand: Any) -> Any:
-    """What a part meets of a tensor that is broadcast; a number is the same for all."""
+    """Return the part that meets the places ``at`` of a tensor that is broadcast.
+
+    A number is the same for all places.
+    """
     if not isinstance(operand, TensorBase):
         return operand
     tensor: Any = operand

@@ -168,7 +168,7 @@ def atleast_1d(*tensors: Tensor | Sequence[Tensor]) -> Any:
 
 
 def atleast_2d(*tensors: Tensor | Sequence[Tensor]) -> Any:
-    """At least two axes, new ones of length 1 in front; of several tensors, a tuple.
+    """Return a tensor with at least two axes, new ones in front; of several tensors, a tuple.
 
     Examples
     --------
@@ -180,7 +180,9 @@ def atleast_2d(*tensors: Tensor | Sequence[Tensor]) -> Any:
 
 
 def atleast_3d(*tensors: Tensor | Sequence[Tensor]) -> Any:
-    """At least three axes: of a matrix the new one is last, of a vector one on either side.
+    """Return a tensor with at least three axes.
+
+    For a matrix the new axis is last, for a vector there is one on either side.
 
     Examples
     --------
@@ -288,7 +290,7 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """At most ``chunks`` views of equal length (the last may be smaller).
+    """Return at most ``chunks`` views of equal length (the last may be smaller).
 
     Examples
     --------

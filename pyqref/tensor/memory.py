@@ -1,4 +1,4 @@
-"""How much memory there is, so that a tensor that cannot fit is refused by its size."""
+"""Amount of memory, so that a tensor that cannot fit is refused by its size."""
 
 from __future__ import annotations
 

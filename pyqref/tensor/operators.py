@@ -1,4 +1,4 @@
-"""From a function to the method of an operator such as ``+``."""
+"""Make the method of an operator such as ``+`` from a function."""
 
 from __future__ import annotations
 

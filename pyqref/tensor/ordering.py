@@ -288,7 +288,7 @@ def unique_consecutive(
 
 
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """How often each of 0, 1, ... occurs (or the sum of its weights).
+    """Count how often each of 0, 1, ... occurs (or add up its weights).
 
     Examples
     --------
@@ -353,7 +353,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
 def searchsorted(
     sorted_sequence: Tensor, input: Tensor, *, right: bool = False, side: str | None = None
 ) -> Tensor:
-    """Where ``input`` would be inserted into a sorted vector, or row by row into sorted rows.
+    """Return where ``input`` would be inserted into a sorted vector, or into each sorted row.
 
     Examples
     --------

@@ -40,7 +40,7 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """How tensors are printed.
+    """Set how tensors are printed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""In which type an operation is computed: the type promotion of ``torch``.
+"""Type in which an operation is computed: the type promotion of ``torch``.
 
 Types have categories: bool < integer < floating. Tensors with axes decide;
 0-dimensional tensors and then Python numbers only count where they are of a
@@ -76,7 +76,7 @@ def default_numpy_dtype() -> np.dtype[Any]:
 
 
 def _is_plain(value: Any, numpy_dtype: np.dtype[Any]) -> bool:
-    """Whether a number changes no floating type, and is finite in each of them."""
+    """Return True if a number changes no floating type, and is finite in each of them."""
     is_number = type(value) is float or type(value) is int
     return is_number and numpy_dtype.kind == "f" and -_FINITE < value < _FINITE
 

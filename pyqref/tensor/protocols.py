@@ -1,4 +1,4 @@
-"""How a tensor behaves in Python and NumPy: printing, copying, pickling, operators."""
+"""Behaviour of a tensor in Python and NumPy: printing, copying, pickling, operators."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def arange(
 
 
 def _count(start: Any, end: Any, step: Any) -> int:
-    """How many numbers there are; of integers exactly, as no float divides large ones."""
+    """Return the count of the numbers; for integers exactly, as no float divides large ones."""
     if isinstance(start, int) and isinstance(end, int) and isinstance(step, int):
         for number in (start, end, step):
             if not -(2**63) <= number < 2**63:

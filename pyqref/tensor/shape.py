@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-#: Views compute nothing of which NumPy could warn.
+#: Views compute nothing that NumPy could warn about.
 _explains = partial(explains_errors, quiet=False)
 
 

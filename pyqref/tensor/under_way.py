@@ -1,4 +1,4 @@
-"""Which module is running, for messages of functions on tensors, which know no modules."""
+"""Module that is running, for messages of functions on tensors, which know no modules."""
 
 from __future__ import annotations
 

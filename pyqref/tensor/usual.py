@@ -164,7 +164,7 @@ def usual_expansion(own: tuple[int, ...], shape: tuple[Any, ...]) -> tuple[int, 
 
 
 def are_alike(tensors: Any) -> bool:
-    """Whether this is a list of tensors of one dtype and one shape.
+    """Return True for a list of tensors that share one dtype and one shape.
 
     Examples
     --------
@@ -244,7 +244,9 @@ def usual_axes(dims: tuple[Any, ...], ndim: int) -> tuple[int, ...] | None:
 
 
 def usual_key(shape: tuple[int, ...], key: Any) -> tuple[Any, ...] | None:
-    """What ``x[key]`` gives of each axis, if the key has only integers, slices and None; else None.
+    """Return the part of each axis that ``x[key]`` takes, or None for an unusual key.
+
+    A usual key has only integers, slices and None.
 
     Examples
     --------

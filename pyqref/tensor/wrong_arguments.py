@@ -34,7 +34,7 @@ from .foreign import is_torch_tensor, kind_of
 __all__ = ["RAW", "explain_errors", "explained", "explains_errors", "is_raw"]
 
 RAW = (AttributeError, TypeError, ValueError, IndexError, ArithmeticError, KeyError)
-"""What NumPy and Python raise for arguments that they cannot take."""
+"""Errors of NumPy and Python for arguments that they cannot take."""
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 _NUMPY = (os.path.dirname(np.__file__), "numpy/")

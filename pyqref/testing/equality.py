@@ -6,19 +6,27 @@ from typing import Any
 
 import numpy as np
 
+from ..explaining import explain_diff
+from ..nn.modules import Module
+from ..tensor.arguments import described
+
 __all__ = ["as_array", "assert_bit_equal", "difference"]
 
 
-def assert_bit_equal(got: Any, expected: Any, *, message: str = "") -> None:
-    """Raise unless two arrays or tensors hold the same bits.
+def assert_bit_equal(got: Any, expected: Any, *, inputs: Any = None, message: str = "") -> None:
+    """Raise unless two arrays or tensors hold the same bits, or two models give them.
 
     Shapes and types must be equal too. Of quantized tensors the stored integers are compared, and
-    scale and zero point. The sign of a zero counts; of a nan the payload does not.
+    scale and zero point. The sign of a zero counts; of a nan the payload does not. Models are
+    compared layer by layer, by :func:`pyqref.explain_diff`.
 
     Parameters
     ----------
     got, expected
-        NumPy arrays, tensors, or what NumPy makes arrays of.
+        NumPy arrays, tensors, or what NumPy makes arrays of. If ``expected`` is a converted model,
+        ``got`` is another one, or a mapping from paths of its layers to their integers.
+    inputs
+        Only with a model: what it is called with, a tensor or a tuple of tensors.
     message
         To begin the message with.
 
@@ -26,7 +34,10 @@ def assert_bit_equal(got: Any, expected: Any, *, message: str = "") -> None:
     ------
     AssertionError
         They differ. The message says how many elements do, which is the first, how large the
-        differences are, and what the cause may be.
+        differences are, and what the cause may be. Of models it is the report of ``explain_diff``:
+        the first layer that differs, counts and causes.
+    TypeError
+        ``inputs`` are given without a model, or the other way around.
 
     Examples
     --------
@@ -40,7 +51,17 @@ def assert_bit_equal(got: Any, expected: Any, *, message: str = "") -> None:
     got less expected: 1 in 2, -255 in 1
     perhaps: some wrap around in 8 bits, before the clamp
     """
-    problem, _ = difference(as_array(got), as_array(expected))
+    is_model = isinstance(expected, Module)
+    if is_model != (inputs is not None):
+        raise TypeError(
+            "assert_bit_equal: inputs must be what a model is called with, and None without a "
+            f"model as expected, got {described(inputs)}"
+        )
+    if is_model:
+        found = explain_diff(expected, got, inputs, progress=False)
+        problem = "" if found.first is None else str(found)
+    else:
+        problem, _ = difference(as_array(got), as_array(expected))
     for name in ("q_scale", "q_zero_point"):
         values = [getattr(each, name, None) for each in (got, expected)]
         if not problem and all(map(callable, values)) and _is_per_tensor(got, expected):

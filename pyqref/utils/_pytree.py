@@ -1,7 +1,7 @@
 """Nested containers as trees: taken apart into a list of leaves, and put together again.
 
 A tuple, named tuple, list, dict, ``OrderedDict``, ``defaultdict`` or ``deque`` is a node; all
-else is a leaf. A class of one's own becomes a node by :func:`register_pytree_node`.
+else is a leaf. A class of your own becomes a node by :func:`register_pytree_node`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PyTree = Any
 
 
 class _Node(NamedTuple):
-    """How one type of container is taken apart (children, context) and put together."""
+    """Functions that take one type of container apart (children, context) and rebuild it."""
 
     flatten: Callable[[Any], tuple[Iterable[Any], Any]]
     unflatten: Callable[[list[Any], Any], Any]
@@ -114,12 +114,12 @@ class TreeSpec:
 
     @property
     def num_leaves(self) -> int:
-        """How many leaves a tree of this structure has."""
+        """Number of leaves of a tree of this structure."""
         return 1 if self.is_leaf() else sum(each.num_leaves for each in self.children_specs)
 
     @property
     def num_children(self) -> int:
-        """How many children its root has."""
+        """Number of children of its root."""
         return len(self.children_specs)
 
     def is_leaf(self) -> bool:

@@ -28,12 +28,12 @@ class Case:
 
     @property
     def is_small(self) -> bool:
-        """Whether inputs have 7 bits, so that no pair of products saturates."""
+        """True if inputs have 7 bits, so that no pair of products saturates."""
         return int(self.x.max()) < 128
 
     @property
     def is_plain(self) -> bool:
-        """Whether a system without padding, dilation and groups has this layer."""
+        """True if a system without padding, dilation and groups has this layer."""
         return (self.padding, self.dilation, self.groups) == (0, 1, 1)
 
 

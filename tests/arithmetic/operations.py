@@ -97,7 +97,7 @@ LITERT = {"add", "mul", "matmul", "cat", "quantize", "average", "whole"}
 
 
 def real(system: str, case: Inputs) -> np.ndarray | None:
-    """What a system gives; None if it has no such operation."""
+    """Return the result of a system, or None if it has no such operation."""
     if system == "onnxruntime":
         return onnxruntime(case)
     return litert(system.split()[1], case) if case[0] in LITERT else None

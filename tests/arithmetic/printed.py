@@ -68,7 +68,7 @@ def evaluated(formula: str) -> Fraction:
 
 
 def holds(step: Any) -> bool:
-    """Whether the printed formula, in exact arithmetic and rounded once, gives the value."""
+    """Return True if the printed formula, computed exactly and rounded once, gives the value."""
     if step.formula.startswith(("sum of", "f(", "scale of", "zero point of")):
         return True
     exact = evaluated(step.formula)

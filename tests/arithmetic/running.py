@@ -21,7 +21,7 @@ WITHOUT_VNNI = {"ONEDNN_MAX_CPU_ISA": "AVX2", "FBGEMM_ENABLE_INSTRUCTIONS": "AVX
 def results_of(
     system: str, cases: list[Case], folder: Path, python: str = sys.executable
 ) -> dict[int, np.ndarray]:
-    """By its number, what the system gives for each case that it takes."""
+    """Return, by number of the case, the results of the system for the cases that it takes."""
     source, target = folder / "cases.npz", folder / "results.npz"
     np.savez(source, **stored(cases))
     program = Path(__file__).parent / "systems.py"

@@ -241,7 +241,7 @@ SYSTEMS: dict[str, tuple[Callable[[Case], np.ndarray], str]] = {
 
 
 def takes(system: str, case: Case) -> bool:
-    """Whether the system has the layer, and models it by the arithmetic above.
+    """Return True if the system has the layer, and the arithmetic above models it.
 
     LiteRT's reference multiplies in double precision in its fully connected layers.
     """

@@ -1,4 +1,4 @@
-"""What holds of every arithmetic: its steps, its use in a whole model, and its name."""
+"""Every arithmetic keeps these properties: its steps, its use in a whole model, its name."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_engines_are_arithmetics(engine, network):
 
 
 def test_use_restores_what_was_set_before():
-    """Also after an error, and where one stands inside another."""
+    """The setting comes back after an error, too, and inside another block."""
     with arithmetic.use("qnnpack"):
         with arithmetic.use("tflite") as inner:
             assert settings.arithmetic is inner

@@ -14,7 +14,7 @@ ops = pyqref.ops.quantized
 
 
 def modelled(name: str, case: Inputs) -> np.ndarray:
-    """What this package gives in the arithmetic of a name."""
+    """Return this package's result in the arithmetic of a name."""
     operation, scales, zeros, inputs = case
     if operation == "dynamic":
         x, integers, bias = map(pyqref.from_numpy, inputs)
@@ -61,7 +61,7 @@ def test_recorded_operations(system):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_live_operations(system):
-    """As the record, with new results of the system itself, for other numbers."""
+    """New results of the system itself, for other numbers, equal those of the model."""
     pytest.importorskip("onnxruntime" if system == "onnxruntime" else "ai_edge_litert")
     for case in make_cases(1):
         theirs = real(system, case)

@@ -1,4 +1,4 @@
-"""Where a model would saturate, and that what the report advises cures it."""
+"""The report says where a model would saturate, and its advice cures this."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def test_arithmetics_differ_in_the_record(recorded):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_live(system, tmp_path: Path):
-    """As the record, with new results of the system itself."""
+    """New results of the system itself equal those of the model."""
     pytest.importorskip(NEEDS[system.split()[0]])
     if system.startswith("onnxruntime"):
         pytest.importorskip("onnx")

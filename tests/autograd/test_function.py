@@ -1,4 +1,4 @@
-"""Operations of one's own."""
+"""Operations that users define."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_setup_context() -> None:
 
 
 def test_a_change_of_what_was_saved_is_detected() -> None:
-    """As for the operations of the package."""
+    """The tape notices that a saved tensor has changed, as for the operations of the package."""
     x = pyqref.ones(2, requires_grad=True)
     y = x * 1
     z = Cube.apply(y, 2)

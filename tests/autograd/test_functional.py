@@ -59,7 +59,7 @@ def flat(result: Any) -> list[Any]:
 
 
 def test_refusals() -> None:
-    """What has no derivative is named, with what to do."""
+    """Errors name the function or input that has no derivative, and say what to do."""
     x = pyqref.tensor([1.0, 2.0])
     with pytest.raises(RuntimeError, match=r"pass a tensor of the shape \(2,\)"):
         vjp(lambda x: x, x)

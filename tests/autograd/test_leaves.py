@@ -101,7 +101,7 @@ def test_a_graph_without_saved_arrays_can_be_walked_again() -> None:
 
 
 def test_name_of_a_node() -> None:
-    """As torch calls it, a method."""
+    """``name`` of a node is a method, as in torch."""
     assert "MulBackward0" == (_leaf() * 2).grad_fn.name()
 
 
@@ -125,7 +125,7 @@ def test_a_gradient_belongs_to_its_leaf():
 
 
 def test_the_gradients_of_two_uses_are_added():
-    """Of operations that make their gradients anew, and of others, in both orders."""
+    """Gradients add up for operations that make them anew and for others, in both orders."""
     for first, second in ((fake_quantized, lambda leaf: leaf + 0), (fake_quantized,) * 2):
         for uses in ((first, second), (second, first)):
             leaf = pyqref.tensor([1.0, 2.0], requires_grad=True)

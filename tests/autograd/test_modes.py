@@ -1,4 +1,4 @@
-"""Whether operations are recorded."""
+"""The modes switch recording on and off."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_an_error_restores_too() -> None:
 
 
 def test_set_grad_enabled_works_at_once() -> None:
-    """As a function it stays until set again; as a block until its end."""
+    """A call holds until the next call; a block holds until its end."""
     pyqref.set_grad_enabled(False)
     assert not pyqref.is_grad_enabled()
     pyqref.set_grad_enabled(True)
@@ -43,7 +43,7 @@ def test_set_grad_enabled_works_at_once() -> None:
 
 @pytest.mark.parametrize("mode", [pyqref.no_grad, pyqref.inference_mode])
 def test_as_decorators(mode: Any) -> None:
-    """With and without brackets."""
+    """The modes decorate a function with and without brackets."""
     x = pyqref.ones(1, requires_grad=True)
     assert not mode()(_recorded)(x)
     assert not mode(_recorded)(x)

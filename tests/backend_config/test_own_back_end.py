@@ -1,4 +1,4 @@
-"""A back end of one's own, end to end, through ``BackendConfig`` alone.
+"""A user's back end, end to end, through ``BackendConfig`` alone.
 
 Its weights use 4 bits of qint8, its activations are qint8 and symmetric, and all scales
 are powers of two.

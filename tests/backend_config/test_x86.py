@@ -21,6 +21,6 @@ def described(library: Any) -> list[str]:
 
 
 def test_as_torch() -> None:
-    """The same patterns in the same order, each with the same types."""
+    """The back end lists torch's patterns in torch's order, each with the same types."""
     torch = pytest.importorskip("torch")
     assert described(torch) == described(pyqref)

@@ -274,7 +274,7 @@ SPECIAL = frozenset(
         "__new__ __reduce_ex__ __repr__ __bool__ __iter__ __len__ __getattr__"
     )
 )
-"""Of the methods with two underscores, those of Python's and NumPy's protocols."""
+"""Methods with two underscores that belong to the protocols of Python and NumPy."""
 
 
 def _operators() -> dict[str, tuple[Call, ...]]:

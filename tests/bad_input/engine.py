@@ -241,7 +241,7 @@ def refused(of: Entry, wrong: Mapping[str, Any]) -> bool:
 
 
 def judge(of: Entry, wrong: Mapping[str, Any]) -> str:
-    """What is wrong with the outcome of a call with wrong arguments; empty if nothing is."""
+    """Return the fault in the outcome of a call with wrong arguments, or an empty text."""
     try:
         result = of.call(**{**of.valid, **wrong})
     except ALLOWED as error:
@@ -311,7 +311,7 @@ def _mentions(said: str, name: str) -> bool:
 
 
 def _shows(said: str, value: Any) -> bool:
-    """Whether a message says what came: the value, its type, shape, dtype or kind."""
+    """Return True if a message shows what came: the value, its type, shape, dtype or kind."""
     if any(
         word in said
         for word in ("got", "found", "holds", "in the state dict", "not ", "but ", "is ")

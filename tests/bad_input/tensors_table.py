@@ -29,7 +29,7 @@ def _operator(name: str, of: Callable[[Any, Any], Any]) -> Entry:
 
 
 def _fused(**given: Any) -> Any:
-    """With a state of its own for every call."""
+    """Wrap a call so that it gets a new state every time."""
     state = {
         "running_min": pyqref.tensor([-1.0]),
         "running_max": pyqref.tensor([1.0]),

@@ -128,7 +128,7 @@ def _outcome(function: Callable[..., Any], arguments: Any) -> Any:
 
 
 def _is_same(expected: Any, actual: Any) -> bool:
-    """Whether a result stands for what the same call of real numbers gives."""
+    """Return True if a result stands for that of the same call on real numbers."""
     if isinstance(expected, QuantizedTensor):
         return bool(pyqref.equal(expected, actual))
     if isinstance(expected, Tensor):
@@ -163,7 +163,7 @@ NAMED = re.compile(r"(\w+) is not defined for quantized tensors")
 
 
 def _is_name_of(said: str, short: str, function: Any) -> bool:
-    """Whether a message names the function that was called, or another name of the same."""
+    """Return True if a message names the function that was called, or another name of it."""
     if short in OPERATORS:
         return hasattr(Tensor, said) or hasattr(pyqref, said)
     same = (getattr(each, said, None) is function for each in (pyqref, pyqref.nn.functional))
@@ -171,7 +171,7 @@ def _is_name_of(said: str, short: str, function: Any) -> bool:
 
 
 def _complaint(name: str, function: Any, call: Call, kind: str, chosen: set[int]) -> str | None:
-    """What is wrong with a call, or None."""
+    """Return the fault of a call, or None."""
     given, plain = _with(call, kind, chosen)
     before = _state(given)
     short = name.rsplit(".", 1)[-1]

@@ -67,7 +67,7 @@ def test_dictionaries_are_checked_like_setters(items: Any, named: str) -> None:
 
 
 def test_methods_take_functions() -> None:
-    """What is no function could not be called when the model is fused."""
+    """Methods that take a function refuse anything else, which would fail when a model is fused."""
     with pytest.raises(TypeError, match="fuser_method must be a function, got 3"):
         b.BackendPatternConfig(nn.Linear).set_fuser_method(3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"dtype_configs\[0\] must be a DTypeConfig, got 3"):

@@ -62,7 +62,7 @@ def _first(result: Any) -> Any:
 
 
 def _outcome(row: Row, inputs: list[Any]) -> Any:
-    """What a new layer, always the same, gives within a model, or its error."""
+    """Return the result of a new layer within a model, always the same one, or its error."""
     pyqref.manual_seed(0)
     model = Net(row.make(nn))
     try:

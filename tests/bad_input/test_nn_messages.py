@@ -299,6 +299,6 @@ WARNINGS: list[tuple[str, Callable[[], object], str]] = [
     ("call", "message"), [case[1:] for case in WARNINGS], ids=[case[0] for case in WARNINGS]
 )
 def test_warnings(call: Callable[[], object], message: str) -> None:
-    """What is allowed but probably a mistake, or without effect, warns."""
+    """Arguments that are allowed but have no effect, or are probably a mistake, cause a warning."""
     with pytest.warns(UserWarning, match=message):
         call()

@@ -40,7 +40,7 @@ def test_tensors_larger_than_memory(make: str) -> None:
 
 
 def test_layers_without_elements() -> None:
-    """As in torch a size may be zero."""
+    """A size may be zero, as in torch."""
     assert (0, 4) == tuple(nn.Embedding(0, 4).weight.shape)
 
 
@@ -55,6 +55,6 @@ def test_decomposed_grids_are_refused(name: str) -> None:
 
 
 def test_decomposed_grids_of_recurrent_layers_are_refused() -> None:
-    """There the flag stands beside the grids of the weights."""
+    """The flag is refused where it stands beside the grids of the weights."""
     with pytest.raises(NotImplementedError, match="is_decomposed must be False, got True"):
         nn.quantized.reference.LSTM.from_float(nn.LSTM(3, 2), {"is_decomposed": True})

@@ -90,7 +90,10 @@ def entries(name: str) -> Iterator[Entry]:
 
 
 def wrong_outcome(of: Entry, argument: str, value: Any) -> str:
-    """What is wrong with it; Python itself names an argument that a function does not have."""
+    """Return the fault, or an empty text if there is none.
+
+    Python itself names an argument that a function does not have.
+    """
     wrong = judge(of, {argument: value})
     return "" if "unexpected keyword argument" in wrong else wrong
 

@@ -59,7 +59,7 @@ def test_each_case_hits_what_it_names(operation: str, engine: str, dtype: str) -
 
 
 def test_every_condition_occurs_somewhere() -> None:
-    """None is a word alone."""
+    """Every named condition occurs in some case."""
     every = [case.counts() for name in ("linear", "conv2d", "quantize") for case in cases_of(name)]
     assert set(CONDITIONS) == set().union(*every)
 
@@ -116,7 +116,7 @@ def test_a_derivation_ends_at_the_expected_number(operation: str) -> None:
 
 
 def test_other_arithmetics_and_signed_activations() -> None:
-    """What is not of torch's engines: the same inputs, other integers."""
+    """Arithmetics other than torch's engines get the same inputs and give other integers."""
     ties = {
         name: conformance("linear", name, dtype=np.int8)[1] for name in ("fbgemm", "tflite", "onnx")
     }

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pyqref
+from pyqref import nn
 from pyqref.testing import assert_bit_equal
 
 
@@ -36,8 +37,22 @@ def test_what_differs_and_why(got: Any, expected: Any, message: str) -> None:
         assert_bit_equal(got, expected)
 
 
+def test_models_are_compared_layer_by_layer() -> None:
+    """The message is that of ``explain_diff``; recorded integers may stand for the other model."""
+    layer = nn.quantized.Linear(2, 2)
+    x = pyqref.quantize_per_tensor(pyqref.ones(1, 2), 0.5, 0, pyqref.quint8)
+    model = nn.Sequential(layer)
+    assert_bit_equal(model, model, inputs=x)
+    assert_bit_equal({"0": u8(0, 0)[None]}, model, inputs=x)
+    with pytest.raises(AssertionError, match=r"device\n.*They part at 0(.|\n)*clamp range"):
+        assert_bit_equal({"0": u8(0, 1)[None]}, model, inputs=x, message="device")
+    for given, other in ((None, model), (x, x)):
+        with pytest.raises(TypeError, match="inputs must be what a model is called with"):
+            assert_bit_equal(other, other, inputs=given)
+
+
 def test_equal_bits_pass() -> None:
-    """Of a nan the payload does not count."""
+    """Equal bits pass, and the payload of a nan does not count."""
     assert_bit_equal(np.float32([np.nan, -0.0]), np.float32([np.nan, -0.0]))
     assert_bit_equal([1, 2], [1, 2])
     x = pyqref.quantize_per_tensor(pyqref.tensor([0.5, 1.0]), 0.5, 3, pyqref.quint8)

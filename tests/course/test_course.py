@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
 from itertools import combinations
@@ -30,7 +29,8 @@ def test_the_solution_passes(exercise: course.Exercise) -> None:
     result = run(exercise, exercise.solution)
     assert result
     assert result.passed
-    assert f"all {len(exercise.cases)} cases are right" in str(result)
+    assert f"all {result.cases} cases are right" in str(result)
+    assert result.cases > len(exercise.cases)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_mistake_is_told_by_its_name(
     """Each wrong solution is told apart from the right one and from every other."""
     result = course.check(exercise.name, mistake.function)
     assert not result
-    assert result.mistakes == ((mistake, True),)
+    assert [mistake.name] == [each.name for each in result.mistakes]
     told = capsys.readouterr().out
     assert f"The mistake: {mistake.name}." in told
     assert result.failures[0].case in told
@@ -207,7 +207,7 @@ WHATEVER = {
     "returns nothing": (lambda *_: None, "it returned None"),
     "returns text": (lambda *_: object(), "should be numbers"),
     "another shape": (lambda x, *_: np.zeros(1, int), "its shape is (1,), not (4,)"),
-    "floats": (lambda x, *_: np.asarray(x, float), "it should be integers, got float64"),
+    "floats": (lambda x, *_: np.asarray(x, float), "it should be integers, got fractions"),
     "changes its argument": (changes, "it changed its arguments"),
     "takes too few": (lambda x: x, "it raised TypeError"),
     "ragged": (lambda *_: [[1], [1, 2]], "should be numbers"),
@@ -234,23 +234,15 @@ def test_results_as_tensors_count() -> None:
     assert run(course.get("quantize"), quantize)
 
 
-def test_several_mistakes_are_told_as_guesses() -> None:
-    """No single mistake explains rounding up without a clamp: those that fit a case are named."""
+def test_two_mistakes_are_both_told() -> None:
+    """Rounding up without a clamp: both are named, and nothing else."""
 
     def both(x: Any, scale: float, zero_point: int, _low: int, _high: int) -> Any:
         return np.floor(x / scale + zero_point + 0.5).astype(np.int64)
 
     result = run(course.get("quantize"), both)
-    names = {mistake.name for mistake, certain in result.mistakes if not certain}
-    assert {"rounds halves up", "does not clamp"} <= names
-    assert "Perhaps: " in str(result)
-
-
-def test_what_a_student_wrote_runs_here() -> None:
-    """There is no sandbox, as docs/security.rst says: the code runs in this very process."""
-    seen = []
-    run(course.get("quantize"), lambda *_: seen.append(os.getpid()))
-    assert {os.getpid()} == set(seen)
+    assert ["rounds halves up", "does not clamp"] == [each.name for each in result.mistakes]
+    assert "Two mistakes at once:" in str(result)
 
 
 def test_unknown_names_and_what_cannot_be_called() -> None:

@@ -1,4 +1,4 @@
-"""What the demo promises of its accuracies, on all images with the usual plan."""
+"""The demo keeps its promises of accuracy, on all images with the usual plan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyqref.demo.study import CNN_LR
 from pyqref.demo.train import predict, train
 
 SEED = 3
-"""Of the seeds 0 to 4, all of which keep the promises, one with room for other processors."""
+"""Seed with room for other processors; the seeds 0 to 4 all keep the promises."""
 
 
 @pytest.fixture(scope="module")

@@ -143,7 +143,7 @@ def test_about_ranges_when_nothing_is_clipped(findings):
 
 
 def test_about_readings_counts_what_rounding_changes(findings):
-    """Of the three images one is read otherwise, the first; two are wrong, one in both."""
+    """The text says that rounding changes the reading of the first image, and two are wrong."""
     text = conclusions.about_readings(findings)
     assert "misreads 2 of 3 test images, 1 of them as float32 does" in text
     assert "changes one answer, number 1 of" in text

@@ -30,7 +30,10 @@ def described(subject: Any) -> str:
 
 
 def shows_itself(subject: Any, package: ModuleType, seen: tuple[Any, ...] = ()) -> bool:
-    """Whether the docstring has a doctest, or says that it is as another, which has one.
+    """Return True if the docstring has a doctest, or refers to another one that has.
+
+    An in-place variant of a function is described by the difference: ``elu_`` is "``elu``, stored
+    in ``input``", and the example of ``elu`` serves both.
 
     Variants of a function are described by the difference: ``elu_`` is "``elu``, stored in
     ``input``", and the example of ``elu`` is its own.
@@ -47,7 +50,7 @@ def shows_itself(subject: Any, package: ModuleType, seen: tuple[Any, ...] = ()) 
 
 
 def named(name: str, package: ModuleType) -> Any:
-    """What a reference in a docstring leads to."""
+    """Return the object that a reference in a docstring leads to."""
     if "." not in name:
         return getattr(package, name, None)
     path, _, last = name.rpartition(".")
@@ -55,7 +58,7 @@ def named(name: str, package: ModuleType) -> Any:
 
 
 def packages() -> list[str]:
-    """Those of the reference, and whatever else can be imported as a package or by one dot."""
+    """Return the packages of the reference, and all others that have one dot or are packages."""
     found = [
         each.name
         for each in pkgutil.walk_packages(pyqref.__path__, "pyqref.")

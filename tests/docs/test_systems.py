@@ -50,7 +50,7 @@ def test_every_system_has_a_row() -> None:
 
 
 def multiplier(steps: Any, s_x: float, s_w: float, s_y: float) -> str:
-    """How the number of that name was made."""
+    """Return how the number of that name was made."""
     found = [step.value for step in steps if step.name == "multiplier"]
     if not found:
         return "none"
@@ -82,7 +82,7 @@ def test_layers(row: list[str]) -> None:
 
 @pytest.mark.parametrize("row", rows(2), ids=lambda row: row[0])
 def test_sums_and_means(row: list[str]) -> None:
-    """What 2.5 above the zero point becomes, and of a mean 2.5 below it."""
+    """Each system rounds 2.5 above the zero point, and a mean 2.5 below it, as the table says."""
 
     def image(z: int) -> Any:
         above = [[z + 2, z + 3]] * 2

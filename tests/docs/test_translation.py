@@ -36,7 +36,7 @@ def entries(path: Path) -> list[tuple[str, str]]:
 
 
 def markup(text: str) -> Counter[str]:
-    """What a text refers to, and what stands in it as code."""
+    """Count the references of a text, and its words in code."""
     return Counter(ROLE.findall(text)) + Counter(LITERAL.findall(text))
 
 

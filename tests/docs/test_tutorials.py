@@ -28,7 +28,7 @@ def test_numbered_without_gaps() -> None:
 
 
 def test_asks_a_question_in_its_first_paragraph(tutorial: Path) -> None:
-    """Behind the title and its line."""
+    """The first paragraph behind the title has a question."""
     paragraphs = ast.get_docstring(ast.parse(read(tutorial))).split("\n\n")
     title, underline = paragraphs[0].splitlines()
     assert underline == "=" * len(title)
@@ -36,7 +36,7 @@ def test_asks_a_question_in_its_first_paragraph(tutorial: Path) -> None:
 
 
 def test_asserts_its_claim(tutorial: Path) -> None:
-    """In code that runs when the page is built."""
+    """The claim is asserted in code that runs when the page is built."""
     assert any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(read(tutorial))))
 
 

@@ -40,7 +40,7 @@ def test_a_row_says_when_and_what_to_do(category: type[Warning]) -> None:
 
 
 def test_the_page_is_found_and_strict_is_explained() -> None:
-    """In the table of contents, and with every workflow that takes the argument."""
+    """The page is in the table of contents, and lists every workflow that takes ``strict``."""
     assert "what_we_warn_about" in (DOCS / "index.rst").read_text(encoding="utf-8").split()
     page = (DOCS / "what_we_warn_about.rst").read_text(encoding="utf-8")
     assert ".. warning-table::" in page

@@ -75,14 +75,14 @@ def same_parameters(first: Any, second: Any) -> None:
 
 
 def test_default_observers() -> None:
-    """What the guide says each default is the same as."""
+    """Each default observer equals the one that the guide describes."""
     same_parameters(q.default_observer, q.MinMaxObserver.with_args(reduce_range=True))
     weight = q.MinMaxObserver.with_args(dtype=pyqref.qint8, qscheme=pyqref.per_tensor_symmetric)
     same_parameters(q.default_weight_observer, weight)
 
 
 def test_default_qconfigs() -> None:
-    """What the guide says each default qconfig is the same as."""
+    """Each default qconfig equals the one that the guide describes."""
     assert q.default_qconfig == q.QConfig(
         activation=q.default_observer, weight=q.default_weight_observer
     )

@@ -49,7 +49,7 @@ def embed(encoder, namespace=pyqref, tokens=TOKENS, mask=MASK) -> np.ndarray:
 
 
 def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Of corresponding rows, which have length one but for rounding."""
+    """Return the cosines of corresponding rows, whose lengths are one but for rounding."""
     a, b = a.astype(np.float64), b.astype(np.float64)
     return (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
 

@@ -95,7 +95,7 @@ def _recorded(seed: int, name: str, engine: str) -> Any:
 
 
 def same_inputs(a: Any, b: Any) -> bool:
-    """Whether two records were given the same tensors."""
+    """Return True if two records were given the same tensors."""
     pairs = zip(a.arguments.values(), b.arguments.values(), strict=False)
     return a.arguments.keys() == b.arguments.keys() and all(
         isinstance(second, Value) and np.array_equal(first.array, second.array)

@@ -34,7 +34,7 @@ class Residual(nn.Module):
 
 
 class WithFunction(Residual):
-    """The same, and a linear layer that is a function of parameters."""
+    """Residual network with one more linear layer, which is a function of parameters."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class WithFunction(Residual):
 
 
 def images(count: int = 16) -> Any:
-    """The same normal numbers every time."""
+    """Return normal numbers that are the same every time."""
     generator = pyqref.Generator().manual_seed(1)
     return pyqref.randn(count, 2, 6, 6, generator=generator)
 

@@ -1,4 +1,4 @@
-"""The line that a ledger ends with: whoever follows it gets what it says."""
+"""Following the last line of a ledger gives the result that it promises."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def two_layers(weight: np.ndarray) -> tuple:
 
 
 def by_hand(model: nn.Module, q: nn.Module, x: pyqref.Tensor, remedy: str) -> pyqref.Tensor:
-    """What the quantized model gives when its first layer is changed as the advice says."""
+    """Run the quantized model with its first layer changed as the advice says."""
     first, second = q.module[0], q.module[1]
     xq = q.quant(x)
     grid = first.scale, first.zero_point

@@ -126,7 +126,7 @@ def test_other_systems_store_what_their_steps_say(system):
 
 
 def test_an_arithmetic_without_a_rule_is_named():
-    """Beside others in the notes; alone it is an error, and without arithmetics there is none."""
+    """Beside other arithmetics a note names it; alone it is an error."""
     x = pyqref.quantize_per_tensor(pyqref.tensor([0.25]), 0.1, 3, pyqref.quint8)
     with recording() as ran:
         pyqref.ops.quantized.sigmoid(x, 1 / 256, 0)

@@ -82,7 +82,7 @@ def test_all_channels_permuted() -> None:
     ],
 )
 def test_an_edit_is_named(edit, cause) -> None:
-    """Before and after an edit of one number."""
+    """An edit of one number is named, in either order of the models."""
     before = graph(MODEL)
     after = copy.deepcopy(before)
     edit(after)
@@ -109,7 +109,7 @@ def test_another_weight() -> None:
 
 
 def engines(monkeypatch) -> tuple[nn.Module, nn.Module]:
-    """The same model on two engines."""
+    """Return one model quantized for two engines."""
     both = []
     for name in ("fbgemm", "qnnpack"):
         monkeypatch.setattr(pyqref.backends.quantized, "engine", name)
@@ -272,7 +272,7 @@ def test_every_arithmetic_is_explained(name) -> None:
 
 
 def test_a_dynamic_layer() -> None:
-    """Beside a float one: its weight, and its input, which it rounds itself."""
+    """A dynamic layer has another weight than a float one, and rounds its input as it runs."""
     found = pyqref.explain_diff(MODEL, quantization.quantize_dynamic(MODEL, {nn.Linear}), X)
     check(found)
     assert found.first.layer == "fc"
@@ -313,7 +313,7 @@ def test_the_report() -> None:
 
 
 def test_both_derivations_stand_side_by_side() -> None:
-    """Of the elements that differ most: the steps end with the integers, and show the cause."""
+    """For the elements that differ most, the steps end with the integers and show the cause."""
     quantized = graph(MODEL)
     broken = SABOTAGE["bias dropped"](quantized, "conv2")
     found = pyqref.explain_diff(quantized, broken, X)

@@ -116,7 +116,7 @@ def test_a_bar_shows_how_far_it_is(capsys) -> None:
 
 
 def test_the_model_is_as_before() -> None:
-    """What stood in for its layers is gone, after an error too."""
+    """Nothing that stood in for layers of the model is left, not even after an error."""
     quantized = graph(MODEL)
     before = [dict(vars(each)) for each in quantized.modules()]
     pyqref.ledger(MODEL, quantized, images(4), advice=False)

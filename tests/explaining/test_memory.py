@@ -54,7 +54,7 @@ def data() -> Iterator[list[pyqref.Tensor]]:
 
 
 def test_the_ledger(monkeypatch, data) -> None:
-    """Of any depth: the activations of a few layers, and as many runs as layers times batches."""
+    """At any depth it holds the activations of a few layers, and runs layers times batches."""
     most, runs = {}, {}
     for layers in (LAYERS // 2, LAYERS):
         model = made(layers)

@@ -102,7 +102,7 @@ def test_a_histogram_shows_what_it_tried():
 
 
 class Trained(nn.Module):
-    """What is prepared for training: a convolution with batch norm, and a linear layer."""
+    """Model to be prepared for training: a convolution with batch norm, and a linear layer."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -66,7 +66,7 @@ def test_every_output_answers():
 
 
 def test_the_weights_are_those_of_the_run():
-    """What is changed after the run does not change the answer."""
+    """A change after the run does not change the answer."""
     cell = dynamic(nn.LSTMCell)[0]
     with recording():
         h, _ = cell(pyqref.randn(2, 4))

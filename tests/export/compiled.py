@@ -10,10 +10,19 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["COMPILERS", "compiled", "results"]
+__all__ = ["COMPILERS", "EMULATED", "compiled", "results"]
 
 #: What there is of the compilers that the documentation names.
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
+#: Compilers for ARM whose programs qemu runs, and what runs them.
+EMULATED = {
+    compiler: runner
+    for compiler, runner in {
+        "aarch64-linux-gnu-gcc": "qemu-aarch64-static",
+        "arm-linux-gnueabihf-gcc": "qemu-arm-static",
+    }.items()
+    if shutil.which(compiler) and shutil.which(runner)
+}
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 SANITIZED = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
@@ -53,18 +62,19 @@ def compiled(made: Any, compiler: str = "gcc", options: list[str] = SANITIZED) -
     return program
 
 
-def results(made: Any, program: Path, *inputs: np.ndarray) -> list[np.ndarray]:
+def results(made: Any, program: Path, *inputs: np.ndarray, runner: str = "") -> list[np.ndarray]:
     """The bytes of each output for inputs ``(runs, ...)``, one row for each run."""
+    command = [runner, str(program)] if runner else [str(program)]
     rows = [np.ascontiguousarray(each, np.uint8).reshape(len(each), -1) for each in inputs]
     given = np.concatenate(rows, axis=1).tobytes()
-    run = subprocess.run([program], input=given, capture_output=True, check=True)
+    run = subprocess.run(command, input=given, capture_output=True, check=True)
     sizes = [size for name, size in _sizes(made).items() if name.startswith("out")]
     table = np.frombuffer(run.stdout, np.uint8).reshape(len(rows[0]), sum(sizes))
     return np.split(table, np.cumsum(sizes)[:-1], axis=1)
 
 
 def _sizes(made: Any) -> dict[str, int]:
-    """How many bytes each input and output has, as the header says."""
+    """Return the bytes of each input and output, as the header says."""
     name = Path(made.source).stem.upper()
     found = re.findall(rf"#define {name}_(\w+)_SIZE (\d+)", Path(made.header).read_text())
     return {end.lower(): int(size) for end, size in found}

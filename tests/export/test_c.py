@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from export.c_networks import GRID, Everything, image
-from export.compiled import COMPILERS, compiled, results
+from export.compiled import COMPILERS, EMULATED, SANITIZED, compiled, results
 from export.models import made
 
 import pyqref
@@ -22,7 +22,7 @@ needs_compiler = pytest.mark.skipif(not COMPILERS, reason="neither gcc nor clang
 
 
 def in_integers(model, x):
-    """What a model gives in the arithmetic of TFLite, where that has a rule."""
+    """Run a model in the arithmetic of TFLite, where that has a rule."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it says where the engine computes
         with pyqref.arithmetic.use("tflite"):
@@ -69,17 +69,24 @@ def test_every_kind_of_layer(style, engine, tmp_path, monkeypatch):
     assert style != "integer" or not re.search("float|double", text)
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize(
+    "compiler", ["gcc", "clang", "aarch64-linux-gnu-gcc", "arm-linux-gnueabihf-gcc"]
+)
 def test_a_small_network(compiler, tmp_path):
-    """A network of graph mode with a sum and a join, of which the header has both ends."""
-    if compiler not in COMPILERS:
-        pytest.skip(f"{compiler} is not installed")
+    """A network of graph mode with a sum and a join, of which the header has both ends.
+
+    The programs for ARM run under qemu.
+    """
+    if compiler not in (*COMPILERS, *EMULATED):
+        pytest.skip(f"{compiler} and what runs its programs are not installed")
+    options = ["-O2", "-static"] if compiler in EMULATED else SANITIZED
     model, x = made("graph")
     program = export.c(model, tmp_path / "graph.c", "float-multiplier", example_inputs=x[:1])
     ends = re.findall(r"scale (\S+), zero point (\d+)", Path(program.header).read_text())
     (scale, zero), (out, out_zero) = [(float(s), int(z)) for s, z in ends]
     integers = pyqref.quantize_per_tensor(x, scale, zero, pyqref.quint8).int_repr().numpy()
-    (found,) = results(program, compiled(program, compiler), integers)
+    runner = EMULATED.get(compiler, "")
+    (found,) = results(program, compiled(program, compiler, options), integers, runner=runner)
     real = (found.astype(np.int64) - out_zero).astype(np.float32) * np.float32(out)
     assert np.array_equal(real, model(x).numpy())
 
@@ -138,6 +145,14 @@ def test_what_no_c_is_written_for(tmp_path):
 
     with pytest.raises(export.UnsupportedError, match="decides by values"):
         export.c(Branches(), path, example_inputs=x)
+
+    class Silent(nn.Module):
+        def forward(self, x):
+            return None
+
+    with pytest.raises(export.UnsupportedError, match="the model gives no tensor") as caught:
+        export.c(Silent(), path, example_inputs=x[:0])
+    assert "its example has no elements" in str(caught.value)
     signed = nn.quantized.Quantize(pyqref.tensor([0.1]), pyqref.tensor([0]), pyqref.qint8)
     with pytest.raises(export.UnsupportedError, match="quint8 activations"):
         export.c(signed, path, example_inputs=x)
@@ -153,6 +168,8 @@ def test_wrong_arguments(tmp_path):
         export.c(model, x, path)
     with pytest.raises(TypeError, match="example_inputs must be tensors, got"):
         export.c(model, path, example_inputs=[1])
+    with pytest.raises(TypeError, match="name must be a string, got 3"):
+        export.c(model, path, name=3)
     with pytest.raises(ValueError, match="style must be 'integer' or 'float-multiplier', got"):
         export.c(model, path, "int8")
     with pytest.raises(export.UnsupportedError, match="'int' is a word of C"):

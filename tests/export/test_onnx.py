@@ -27,7 +27,7 @@ BOUND = 3 * 34 * 2.0**-24
 
 
 def differences(model, recorded, x, arithmetic="onnx"):
-    """What explain_diff finds in the integers of a runtime."""
+    """Return the differences that explain_diff finds in the integers of a runtime."""
     integers = {
         name: values for name, values in recorded.items() if values.dtype in (np.uint8, np.int8)
     }

@@ -1,4 +1,4 @@
-"""What cannot be exported is said at once, and nothing is left behind."""
+"""The exporter names every problem at once, and leaves no file behind."""
 
 from __future__ import annotations
 
@@ -63,6 +63,10 @@ def test_wrong_arguments(tmp_path):
         export.onnx(model, [1, 2], path)
     with pytest.raises(ValueError, match="style must be 'qdq' or 'qoperator', got"):
         export.onnx(model, x, path, style="int8")
+    with pytest.raises(TypeError, match="Linear cannot be called with 2 tensors: too many"):
+        export.onnx(model, (x, x), path)
+    with pytest.raises(TypeError, match="Linear cannot be called with 0 tensors: missing"):
+        export.onnx(model, (), path)
     with pytest.raises(FileNotFoundError, match="the folder"):
         export.onnx(model, x, tmp_path / "none" / "model.onnx")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from collections import OrderedDict
 from functools import cache
 from pathlib import Path
 
@@ -15,13 +16,15 @@ from export.models import made
 import pyqref
 from pyqref import export, nn, quantization
 from pyqref.cli import main
-from pyqref.export.golden.hexadecimal import from_ihex, from_readmemh
+from pyqref.export.golden.hexadecimal import from_ihex, from_readmemh, to_ihex
 from pyqref.export.golden.stages import STAGES
 from pyqref.export.golden.vectors import Names
 from pyqref.nn.diagnostics import NoEffectWarning
 from pyqref.ops import quantized as ops
 from pyqref.tensor.quantized import make_per_tensor
 
+#: What every dynamic product has.
+DYNAMIC = ("zero_point_of_the_input", "integers_of_the_input", "accumulator")
 FORMATS = ("npz", "c", "readmemh", "ihex")
 
 
@@ -181,15 +184,63 @@ def test_all_formats_hold_the_same_numbers(written):
     assert "#define LAST_OUTPUT_ZERO_POINT" in header
 
 
+class First(nn.Module):
+    """The first of several results."""
+
+    def forward(self, results):
+        return results[0]
+
+
+@pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
+@pytest.mark.parametrize("arithmetic", [None, "onnx", "tflite"])
+def test_dynamic_layers(written, engine, arithmetic, monkeypatch):
+    """``eq-dynamic-input``, ``eq-linear-dynamic``: the stages give the outputs again.
+
+    TFLite has no such layers, and so the engine computes them there. The hidden state has a grid of
+    its own at each step.
+    """
+    monkeypatch.setattr(pyqref.backends.quantized, "engine", engine)
+    pyqref.manual_seed(0)
+    steps = nn.LSTM(5, 4, num_layers=2, bidirectional=True)
+    model = nn.Sequential(OrderedDict(rnn=steps, take=First(), last=nn.Linear(8, 3))).eval()
+    model = quantization.quantize_dynamic(model, {nn.LSTM, nn.Linear})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoEffectWarning)  # of TFLite
+        folder, layers, arrays = written(model, pyqref.randn(6, 2, 5), arithmetic=arithmetic)
+        assert export.verify(folder, folder / "vectors.npz").ok
+    assert (arithmetic if arithmetic == "onnx" else engine) == layers["last"]["arithmetic"]
+    for path, end, inputs, rows in (
+        ("last", "", ("last/weight",), (6, 2)),
+        ("rnn", "_ih_l1_reverse", ("rnn/weight_ih_l1_reverse",), (12,)),
+        ("rnn", "_hh_l0", ("rnn/weight_hh_l0",), (6, 2)),
+    ):
+        of = {name: arrays[f"{path}/{name}{end}"] for name in DYNAMIC}
+        z = np.asarray(of["zero_point_of_the_input"]).reshape(-1, *(1,) * len(rows))
+        q = of["integers_of_the_input"].astype(np.int64)
+        weight = arrays[inputs[0]].astype(np.int64)
+        assert (*rows, len(weight)) == of["accumulator"].shape
+        assert np.array_equal((q - z.reshape(z.shape[: q.ndim])) @ weight.T, of["accumulator"])
+    once = engine == "fbgemm" and arithmetic != "onnx"
+    last = arrays["last/real_result_with_the_bias" if once else "last/bias_added"]
+    assert np.array_equal(arrays["last/output"], last)
+    assert (6, 2, 4) == arrays["rnn/cell_state_l1_reverse"].shape
+    wrong = arrays["rnn/accumulator_hh_l0"].copy()
+    wrong[3, 1, 2] += 1
+    found = export.verify(folder, {"rnn/accumulator_hh_l0": wrong})
+    assert [(3, 1, 2)] == [each.place for each in found.stages]
+
+
 @pytest.mark.parametrize("name", ["graph", "reference", "operations", "eager", "lstm", "functions"])
 def test_what_is_written_verifies_itself(written, name):
     """Every layer of every kind of model: what stands in the files is found equal."""
-    folder, layers, _ = written(*made(name), "readmemh")
+    folder, layers, arrays = written(*made(name), "readmemh")
     assert not [each for each in layers.values() if "not computed alone" in each["note"]]
     found = export.verify(folder, folder)
     assert found.ok
+    assert export.verify(folder, folder / "vectors.npz").ok
     assert len(layers) == len(found.differences.layers)
-    assert sum(len(each["stages"]) for each in layers.values()) == len(found.stages)
+    outputs = {each["output"]["array"] for each in layers.values()}
+    assert len(arrays.keys() - outputs) == len(found.stages)
 
 
 def test_a_fault_is_found_and_named(written, tmp_path, capsys):
@@ -277,6 +328,7 @@ def test_wrong_arguments(written, tmp_path):
     for arguments, words in (
         ((3, x), "model must be a Module, got"),
         ((model, 3), "x must be tensors, got 3 at 0"),
+        ((model, (x, x)), "x: .* cannot be called with 2 tensors: too many positional"),
         ((model, x, "hex"), "format must be one or several of 'npz', 'c', 'readmemh', 'ihex'"),
     ):
         with pytest.raises((TypeError, ValueError), match=words):
@@ -292,6 +344,15 @@ def test_wrong_arguments(written, tmp_path):
     for got, words in ((3, "got must be a mapping"), ({}, "got holds no array")):
         with pytest.raises((TypeError, ValueError), match=words):
             export.verify(folder, got)
+    (tmp_path / "torn.npz").write_bytes(b"PK\x03\x04")
+    np.save(tmp_path / "one.npy", conv)
+    for name in ("torn.npz", "one.npy"):
+        with pytest.raises(ValueError, match=r"is no \.npz file of named arrays"):
+            export.verify(folder, tmp_path / name)
+    with pytest.raises(FileNotFoundError, match="got: there is no file or folder"):
+        export.verify(folder, tmp_path / "none.npz")
+    with pytest.raises(ValueError, match="its last record is not the one that ends a file"):
+        from_ihex(to_ihex(conv).rpartition(":")[0], conv)
     (folder / "vectors.npz").write_bytes(b"PK")
     with pytest.raises(pyqref.serialization.FileError, match="is not as it was written"):
         export.verify(folder, {"conv": conv})

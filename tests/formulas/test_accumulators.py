@@ -149,7 +149,7 @@ def test_eq_conv_transpose_accumulator__products(
     channels,
     outputs,
 ) -> None:
-    """The same shapes transposed, with output padding where the stride allows it."""
+    """Transposed convolutions of these shapes, with output padding where the stride allows it."""
     x, w = integers(2, channels, *size), integers(channels, outputs // groups, *kernel)
     extra = [max(s, d) - 1 for s, d in zip(stride, dilation, strict=True)]
     expected = brute_transpose(x, w, stride, padding, extra, dilation, groups)

@@ -25,7 +25,7 @@ def stored(values: list[Fraction | int]) -> list[int]:
 
 
 def multiplied(x: int, real: Fraction, ties: Callable[[Fraction], int] = rha) -> int:
-    """By 31 bits and a shift: a product rounded upward, then the rest."""
+    """Multiply by 31 bits and a shift: round the product upward, then the rest."""
     exponent = 0
     while real >= 1:
         real, exponent = real / 2, exponent + 1
@@ -53,7 +53,7 @@ def test_eq_real_operation__exact(operation: str) -> None:
 
 
 def test_eq_real_operation__of_doubles_and_functions() -> None:
-    """In double precision, away from ties, the exact fraction; and a function of each element."""
+    """In double precision, away from ties, sums and products are the exact fractions."""
     values = [
         ((a - 17) * rational(A.scale) + (b - 200) * rational(B.scale)) / rational(Y.scale) + 90
         for a, b in PAIRS
@@ -139,7 +139,7 @@ def test_eq_tflite_quantize__ties() -> None:
 
 
 def test_eq_tflite_average__exact() -> None:
-    """Of the int8 integers: half the count is added away from zero, and the quotient cut."""
+    """For int8, half the count is added away from zero, and the quotient is truncated."""
     expected = [rha(Fraction(sum(row) + 6 * (17 - 128), 6)) + 128 for row in TAPS.tolist()]
     assert stored(expected) == TFLite().average(TAPS, np.int64(6), A, False).tolist()
 
@@ -153,7 +153,7 @@ def test_eq_tflite_rescale__exact(model: Any, ties: Any) -> None:
 
 
 def test_eq_tflite_add__exact() -> None:
-    """Both terms 20 bits to the left and scaled by half their share, then the sum."""
+    """Both terms are shifted 20 bits to the left, scaled by half their share, and added."""
     s_a, s_b, s_y = (float(np.float32(each.scale)) for each in (A, B, Y))
     twice = 2 * max(s_a, s_b)
     m_a, m_b, m_y = map(rational, (s_a / twice, s_b / twice, twice / (2**20 * s_y)))

@@ -17,7 +17,7 @@ SAMPLE = range(-4000, 6000, 7)
 
 
 def integers_of(model, bias=BIAS, layer=None):
-    """What a model gives for the sample."""
+    """Return a model's integers for the sample."""
     sums = np.array(SAMPLE)[:, None]
     place = Layer("linear") if layer is None else layer
     bias = None if bias is None else np.float32([bias])

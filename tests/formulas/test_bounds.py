@@ -30,7 +30,7 @@ SCALES = st.floats(2.0**-20, 2.0**20, width=32)
 
 
 def round_trip(x: np.ndarray, scale: float, zero_point: int) -> np.ndarray:
-    """Into unsigned bytes and back."""
+    """Round to unsigned bytes and back."""
     q = quantize_per_tensor(x, scale, zero_point, 0, 255, np.uint8)
     return dequantize_per_tensor(q, scale, zero_point)
 

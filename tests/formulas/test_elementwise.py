@@ -76,7 +76,7 @@ def test_eq_quantize_after__ties(scale: float) -> None:
 @pytest.mark.parametrize("fused", [False, True])
 @pytest.mark.parametrize("grids", GRIDS)
 def test_eq_quantized_add__float(grids: tuple[Grid, ...], fused: bool) -> None:
-    """Both sides dequantized, summed in float32, quantized; zero is exact if it is coarse."""
+    """Both sides are dequantized, added in float32, quantized; zero is exact if coarse."""
     a_grid, b_grid, out = grids
     a, b = integers(a_grid), integers(b_grid)
     a[:30], b[20:50] = a_grid.zero_point, b_grid.zero_point
@@ -161,7 +161,7 @@ def test_eq_quantized_clamp__bounds() -> None:
 
 
 def test_eq_quantized_relu6__bounds() -> None:
-    """From the zero point to the integer of 6."""
+    """The bounds are the zero point and the integer of 6."""
     q = np.arange(256).astype(np.uint8)
     assert [min(max(v, 10), 22) for v in range(256)] == relu6(q, Grid(0.5, 10)).tolist()
 

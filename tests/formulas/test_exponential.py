@@ -180,7 +180,7 @@ def test_eq_log_series__fifty_digits() -> None:
 
 
 def test_eq_log__fifty_digits() -> None:
-    """At most 0.51 units, of subnormal numbers too, and near 1 and the roots of 2 and 1/2."""
+    """The error is at most 0.51 units, also for subnormals, near 1 and near roots of 2."""
     near = [np.float32(c) * (1 + np.arange(-20, 20) * 2.0**-22) for c in (1, 2**0.5, 0.5**0.5)]
     x = np.abs(np.concatenate([X, *near, np.exp(X)])).astype(np.float32)
     for each in fractions(x[(x > 0) & (x < np.inf)]):
@@ -200,7 +200,7 @@ def test_eq_softplus__fifty_digits() -> None:
 
 
 def exact_erf(x: Fraction) -> Fraction:
-    """By its series, with digits for all that cancels."""
+    """Return the exact value by the series, with digits for all that cancels."""
     if abs(x) > 14:
         return Fraction(1 if x > 0 else -1)
     with localcontext(prec=120):
@@ -215,7 +215,7 @@ def exact_erf(x: Fraction) -> Fraction:
 
 
 def test_eq_erf__hundred_digits() -> None:
-    """At most 0.54 units, and 1 where the next number below is farther."""
+    """The error is at most 0.54 units, and 1 where the next number below is farther."""
     x = np.concatenate([X[np.abs(X) < 3.9], np.linspace(-3.9, 3.9, 40)]).astype(np.float32)
     for each in fractions(x[np.abs(x) > 1e-37]):
         assert units(normal.erf(np.float32(each)), exact_erf(each)) <= Fraction(54, 100)

@@ -45,7 +45,7 @@ def test_eq_fixed_point_multiplier__exact(multiplier):
 
 
 def test_eq_fixed_point_multiplier__ends():
-    """Too small is 0, too large the largest; what rounds to 2**31 has one exponent more."""
+    """Too small is 0, too large the largest; rounding to 2**31 raises the exponent by one."""
     given = [2.0**-33, 2.0**40, 1 - 2.0**-40, 0.5]
     integers, exponents = fixed_point_multiplier(np.array(given))
     assert [0, 2**31 - 1, 2**30, 2**30] == integers.tolist()

@@ -160,7 +160,7 @@ def test_eq_sum_of_places__fractions() -> None:
 
 
 def test_eq_float_softmax__forty_digits() -> None:
-    """And eq-float-log-softmax; the differences from the largest are rounded, and at most 12."""
+    """The differences from the largest are rounded, and at most 12; log-softmax as well."""
     soft, logs = float_softmax.softmax(ROWS), float_softmax.log_softmax(ROWS)
     for row, y, log_y in zip(ROWS, soft, logs, strict=True):
         powers = [exp(each) for each in fractions(row)]

@@ -110,7 +110,7 @@ def test_eq_float_norm_gradient__fractions(has_mean: bool) -> None:
 
 
 def test_eq_float_norm_weight_gradient__fractions() -> None:
-    """In double: the normalized numbers are rounded twice, and the sum once."""
+    """In double, the normalized numbers are rounded twice, and the sum once."""
     _, center, factor = numerics.normalize_rows(X, None, None, float(EPS))
     of_weight, of_bias = numerics.gradient_of_columns(G, X, center, factor)
     columns = zip(X.T, G.T, of_weight, of_bias, strict=True)

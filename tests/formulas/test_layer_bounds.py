@@ -261,7 +261,7 @@ ranges = st.tuples(st.floats(-1e3, 1e3, width=32), st.floats(-1e3, 1e3, width=32
 @given(ranges)
 @pytest.mark.parametrize(("q_min", "q_max"), INTEGERS)
 def test_eq_range_ends__half_a_step(q_min: int, q_max: int, ends: tuple[float, float]) -> None:
-    """Both ends of the widened range, by an observer and by a dynamic layer."""
+    """Both ends of the widened range hold, for an observer and for a dynamic layer."""
     low, high = min(ends), max(ends)
     wide = min(rational(low), Fraction(0)), max(rational(high), Fraction(0))
     for scale, zero_point in (

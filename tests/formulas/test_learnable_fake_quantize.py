@@ -81,7 +81,7 @@ def test_eq_learnable_scale_gradient__order(limits: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("limits", RANGES)
 def test_eq_learnable_zero_point_gradient__order(limits: tuple[int, int]) -> None:
-    """Nothing inside; outside the gradient times minus scale, then times the factor."""
+    """It is 0 inside; outside it is the gradient times minus scale, then times the factor."""
     low, high = limits
     scale, factor = np.float32(0.0371), f32(Fraction(0.3))
     x, g = sample(0.0371)
@@ -97,7 +97,7 @@ def test_eq_learnable_zero_point_gradient__order(limits: tuple[int, int]) -> Non
 @pytest.mark.parametrize("limits", RANGES)
 @pytest.mark.parametrize("zero", [0, 1])
 def test_eq_learnable_gradient_error__exact_terms(limits: tuple[int, int], zero: int) -> None:
-    """Both sums within eight roundings of the formula, over all and for each channel."""
+    """Both sums lie within eight roundings of the formula, over all and for each channel."""
     low, high = limits
     scales = np.float32([0.1, 0.0371, 2.5])
     rows = [sample(float(each)) for each in scales]

@@ -52,7 +52,7 @@ def test_eq_quantized_mean__ties(engine: str, count: int, scale: float) -> None:
 @pytest.mark.parametrize("size", range(1, 9))
 @pytest.mark.parametrize("ceil_mode", [False, True])
 def test_eq_pooled_size__counted(size: int, ceil_mode: bool) -> None:
-    """As many windows as fit; with ceil_mode also one that sticks out behind."""
+    """There are as many windows as fit; with ceil_mode one more, which sticks out behind."""
     for kernel, stride, padding in product((1, 2, 3), (1, 2, 3), (0, 1)):
         if padding > kernel // 2 or size + 2 * padding < kernel:
             continue
@@ -77,7 +77,7 @@ def positions(o, kernel, stride, padding, dilation=(1, 1)):
 
 
 def inside(at, margin=(0, 0)):
-    """Whether a position lies in the image, or at most a margin outside."""
+    """Return True if a position lies in the image, or at most a margin outside of it."""
     return all(-m <= a < i + m for a, i, m in zip(at, IMAGE.shape[2:], margin, strict=True))
 
 
@@ -127,7 +127,7 @@ def test_eq_quantized_adaptive_avg_pool__loops(size: tuple[int, int], engine: st
 
 
 def test_eq_quantized_avg_pool__three_dimensions() -> None:
-    """The same in three dimensions: an image of one value keeps it."""
+    """In three dimensions an image of one value keeps that value."""
     image = np.full((1, 1, 3, 4, 5), 77, np.uint8)
     y = avg_pool(image, 9, [2, 2, 2], [1, 2, 2], [0, 0, 0])
     assert y.shape == (1, 1, 2, 2, 2)
@@ -159,7 +159,7 @@ def test_eq_quantized_nearest__copies() -> None:
 @pytest.mark.parametrize("align", [False, True])
 @pytest.mark.parametrize(("size", "outputs"), [(1, 5), (4, 4), (3, 7), (7, 3), (10, 1)])
 def test_eq_bilinear_source__float32(size: int, outputs: int, align: bool) -> None:
-    """Where each output lies between two inputs."""
+    """Each output lies between the two inputs that the formula gives."""
     first, second, fraction = source_position(size, outputs, align)
     for o in range(outputs):
         if align:

@@ -146,7 +146,7 @@ def test_eq_symmetric_range__any(low: float, high: float) -> None:
 
 
 def test_eq_symmetric_range__two_integers() -> None:
-    """None of them lies in the middle; a range on one side of zero needs none."""
+    """Two integers have none in the middle; a range on one side of zero needs none."""
     assert (0.0, 1.5) == symmetric_range(0.0, 1.5, 0, 1)
     with pytest.raises(ValueError, match=r"quant_max - quant_min >= 2, got \[0, 1\]"):
         symmetric_range(-1.0, 1.5, 0, 1)
@@ -219,7 +219,7 @@ def test_eq_choose_qparams_dynamic__zero_points_at_a_half(
 def test_eq_choose_qparams_dynamic__of_one_range(
     quant_min: int, quant_max: int, single_scale: bool, low: float, high: float
 ) -> None:
-    """On Python's numbers as on arrays."""
+    """Python's numbers give the results of arrays."""
     low, high = min(low, high), max(low, high)
     expected = choose_qparams_dynamic(low, high, quant_min, quant_max, single=single_scale)
     actual = choose_qparams_of_range(low, high, quant_min, quant_max, single=single_scale)

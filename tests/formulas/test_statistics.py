@@ -65,7 +65,7 @@ def test_eq_fused_average__infinite_end() -> None:
 
 
 def test_eq_fused_average__of_one() -> None:
-    """On Python's numbers as on arrays."""
+    """Python's numbers give the results of arrays."""
     for running, batch in RNG.standard_normal((500, 2)).astype(np.float32).tolist():
         for constant in (0.0, 0.01, 0.5, 1.0):
             expected = fused_average(running, batch, constant)

@@ -41,5 +41,5 @@ def test_eq_winograd__comes_back_from_32_bits(total: int) -> None:
 
 
 def test_eq_winograd__lowered_inputs() -> None:
-    """Of equal inputs one sum is not zero, but 36 times each."""
+    """Six equal inputs have one sum that is not zero: -6 times each, or 36 times in a square."""
     assert (_INPUTS.sum(axis=1) == [0, -6, 0, 0, 0, 0]).all()

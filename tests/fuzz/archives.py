@@ -49,7 +49,7 @@ def edit_pickle(rng: random.Random, data: bytes) -> bytes:
 
 
 def _places(data: bytes) -> list[int]:
-    """Where the opcodes begin, in one pickle after another."""
+    """Return the beginnings of the opcodes, in one pickle after another."""
     found: list[int] = []
     begin = 0
     while begin < len(data) and data[begin : begin + 1] == b"\x80":

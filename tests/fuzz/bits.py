@@ -65,7 +65,7 @@ class Kept:
         ]
 
     def put_back(self) -> bool:
-        """Whether the layer is as it was."""
+        """Put the layer back, and return True if it then is as it was before."""
         for part, attributes in self.parts:
             vars(part).clear()
             vars(part).update({name: _shallow(value) for name, value in attributes.items()})

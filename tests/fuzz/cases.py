@@ -203,7 +203,7 @@ def _number(rng: random.Random) -> str:
 
 
 def _other_tensor(rng: random.Random, shape: tuple[int, ...], kind: str) -> str:
-    """Of the same shape and kind, or of another."""
+    """Draw a tensor of the same shape and kind, or of others."""
     choice = rng.random()
     if choice > 0.8:
         shape = tuple(rng.choice(TILES[:12]) for _ in range(rng.randrange(5)))

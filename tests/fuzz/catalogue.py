@@ -143,7 +143,7 @@ def targets() -> tuple[Target, ...]:
 
 
 def chosen(only: str) -> tuple[Target, ...]:
-    """Those whose name is or ends in ``only``; ``planted.x`` are faults of the tests."""
+    """Return targets whose name is or ends in ``only``; ``planted.x`` are faults of the tests."""
     if only.startswith("planted"):
         every = tuple(
             Target(f"planted.{each}", f"planted.{each}", ((("T((3,))",), {}),))

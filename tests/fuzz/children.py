@@ -65,7 +65,7 @@ class Parent:
         self.progress = np.memmap(self._shared.name, np.int64, "w+", shape=(3,))
 
     def watched(self) -> Iterator[dict[str, Any]]:
-        """What the children tell, and ``kind``, ``said`` and ``number`` of a child's end.
+        """Yield the reports of the children, and ``kind``, ``said``, ``number`` of a child's end.
 
         An empty dict is a sign of life.
         """
@@ -118,7 +118,7 @@ class Parent:
             yield {"code": code, "waited": waited, "said": errors.read()}
 
     def _lines(self, reader: int) -> Iterator[dict[str, Any]]:
-        """What comes from a child; it is an error where it stands still for long."""
+        """Yield the lines of a child; raise an error where it stands still for long."""
         rest, at = b"", -1
         end = time.monotonic() + START
         while True:
@@ -154,7 +154,7 @@ class Child:
         self._seconds = seconds
 
     def limit(self, addresses: int) -> None:
-        """From now on this process may have so many bytes of addresses, and says why it ends."""
+        """Limit the addresses of this process in bytes, and let it say why it ends."""
         import resource
 
         faulthandler.enable()
@@ -166,7 +166,7 @@ class Child:
         gc.freeze()  # what is imported stays
 
     def begin(self, number: int) -> None:
-        """What comes next may take its seconds of the processor."""
+        """Allow the next step its seconds of processor time."""
         import resource
 
         self._progress[0] = number
@@ -200,7 +200,7 @@ class Tally:
         return self.faults[key] == 1
 
     def kinds(self) -> Counter[str]:
-        """How many faults there were of each kind."""
+        """Count the faults of each kind."""
         kinds: Counter[str] = Counter()
         for (kind, _), count in self.faults.items():
             kinds[kind] += count

@@ -1,4 +1,4 @@
-"""What a call gave, to the bit, and what is wrong with it."""
+"""Outcome of a call, to the bit, and its faults."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def run(case: Case, caught: list[Any]) -> Outcome:
 
 
 def judged(case: Case, kernel: str, *, whole: bool = True) -> tuple[bool, list[Fault]]:
-    """Whether a call was answered, and its faults, each place once.
+    """Return whether a call was answered, and its faults, each place once.
 
     It is made on the reference kernel, and on another with one thread and with three. Unless it
     must be done ``whole``, it is not made again where it asked for no kernel, or for no threads.
@@ -158,7 +158,7 @@ def _of_warning(caught: Any) -> Fault:
 
 
 def of_error(error: BaseException) -> list[Fault]:
-    """What is wrong with an error: its class, or that no ``raise`` of the package gave it."""
+    """Return the faults of an error: its class, or that no ``raise`` of the package gave it."""
     frames = list(traceback.walk_tb(error.__traceback__))[1:]
     if not frames and isinstance(error, TypeError):
         return []  # Python binds the arguments: its message names them
@@ -189,7 +189,7 @@ def broken(case: Case, error: Exception) -> Fault:
 
 
 def unfrozen(case: Case, outcome: Outcome) -> list[Fault]:
-    """Whether a result cannot be looked at."""
+    """Return a fault if the result cannot be looked at."""
     if outcome.error is None:
         try:
             frozen(outcome.value), frozen(outcome.after)

@@ -69,7 +69,7 @@ class Reader:
                 raise SystemExit(f"a good file of {format_of.name} is not read: {faults}")
 
     def judged(self, data: bytes) -> tuple[bool, list[Fault]]:
-        """Whether a file was read, and what was wrong."""
+        """Return whether a file was read, and its faults."""
         global _events
         found: list[Fault] = []
         value, refused = None, True
@@ -126,7 +126,7 @@ class Reader:
 
 
 def unsound(value: Any) -> str:
-    """What is wrong with a value that was read; empty if nothing is."""
+    """Return the fault of a value that was read, or an empty text if it is sound."""
     if isinstance(value, dict):
         return next((said for each in value.items() if (said := unsound(each))), "")
     if isinstance(value, tuple | list | set | frozenset):

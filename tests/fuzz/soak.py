@@ -90,7 +90,7 @@ class Soak:
         return int(statistics.median(begin)), int(statistics.median(self.memory[-quarter:]))
 
     def is_flat(self) -> bool:
-        """Whether the memory did not grow."""
+        """Return True if the memory did not grow."""
         begin, end = self.levels()
         return end <= begin * (1 + GROWTH[0]) + GROWTH[1]
 

@@ -96,7 +96,7 @@ def eager() -> Any:
 
 @_work
 def graphs() -> Any:
-    """The same by a graph."""
+    """Quantize the network in graph mode and run it."""
     net = copy.deepcopy(NET).eval()
     prepared = quantize_fx.prepare_fx(net, q.get_default_qconfig_mapping(), (IMAGES,))
     prepared(IMAGES)
@@ -122,7 +122,7 @@ def recurrent() -> Any:
 
 @_work
 def observers() -> Any:
-    """What observers find."""
+    """Return the scales and zero points that observers find."""
     found = []
     for make in (q.MinMaxObserver, q.MovingAverageMinMaxObserver, q.HistogramObserver):
         observer = make()

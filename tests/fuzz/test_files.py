@@ -74,7 +74,7 @@ class _Hasty(nn.Linear):
     ],
 )
 def test_a_planted_fault_is_seen(load, kind):
-    """What a reader does that it must not do is told by its kind."""
+    """A reader that does something forbidden is reported with the kind of its fault."""
     reader = reading.Reader(formats.Format("planted", list, load))
     found = reader.judged(b"")[1]
     assert {kind} - {None} == {each.kind for each in found}

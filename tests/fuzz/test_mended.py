@@ -1,4 +1,4 @@
-"""What the random caller found: each kind of fault as a sweep over what shares its mechanism."""
+"""Faults that the random caller found: each kind is a sweep over its whole mechanism."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_means_of_nothing_are_silent():
     ],
 )
 def test_only_tensors_are_arranged(name, given, value):
-    """What is no tensor is refused by name, not made one."""
+    """An argument that is no tensor is refused by name, and not converted."""
     with pytest.raises((TypeError, AttributeError), match=r"must be Tensor|no attribute"):
         getattr(pyqref, name)(value, *given)
 
@@ -391,7 +391,7 @@ for call in (
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux limits addresses")
 def test_memory_of_a_limited_process():
-    """What does not fit the process's own limit is a RuntimeError, before or while it is made."""
+    """An array beyond the process's own limit is a RuntimeError, before or while it is made."""
     program = [sys.executable, "-c", LIMITED]
     done = subprocess.run(program, capture_output=True, text=True, timeout=120)
     said = done.stdout.splitlines()

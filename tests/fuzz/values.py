@@ -1,4 +1,4 @@
-"""What a line of the random caller can name: tensors by a recipe, layers, and numbers at edges.
+"""Values that a line of the random caller names: tensors by a recipe, layers, edge numbers.
 
 Every argument of a call is Python text, so that the line that is printed is the line that ran.
 """

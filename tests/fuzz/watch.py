@@ -1,4 +1,4 @@
-"""What a call asked for: the kernel in use, the number of threads.
+"""Watch whether a call asked for the kernel in use, or for the number of threads.
 
 A call that asked for neither cannot give something else on another kernel or another number of
 threads. It need not be made again.

@@ -49,7 +49,7 @@ def test_text() -> None:
 
 
 def test_labels() -> None:
-    """From meta, for all edges or one by one, or from functions."""
+    """Labels come from meta, for all edges or one by one, or from functions."""
     module = _module()
     layer, mul = (n for n in module.graph.nodes if n.name in ("layer", "mul"))
     layer.meta["edge"] = {"mul": 'quint8 "q"\nscale 0.1'}
@@ -100,7 +100,7 @@ def test_paper() -> None:
 
 
 def test_notes() -> None:
-    """What is known of a value stands on its edges, and replaces boxes that only tell it."""
+    """A known value is noted on its edges, and replaces boxes that only tell it."""
     module = _module()
 
     def notes(module: fx.GraphModule) -> dict[fx.Node, Note]:

@@ -1,4 +1,4 @@
-"""What is written of a graph, and how its calls are read: code, arguments, a run from a list."""
+"""Code that a graph writes, and ways to call it: code, arguments, a run from a list."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_arguments_as_the_function_names_them() -> None:
 
 
 def test_arguments_of_modules_and_of_what_has_no_names() -> None:
-    """Those of ``forward``; None for methods, inputs, operators, and a call that does not fit."""
+    """Arguments get the names of ``forward``; None where there are no names or none fit."""
     module = fx.symbolic_trace(nn.Sequential(nn.Linear(2, 2)))
     layer = list(module.graph.nodes)[1]
     found = layer.normalized_arguments(module, normalize_to_only_use_kwargs=True)

@@ -72,7 +72,7 @@ def test_replace_all_uses_with() -> None:
 
 
 def test_places_of_insertion() -> None:
-    """Before, after, at the start, at the end; put back after the ``with``."""
+    """Nodes go before, after, to the start or the end; the place is restored after the ``with``."""
     graph, x, relu, neg = _chain()
     with graph.inserting_before(neg):
         a = graph.call_method("abs", (relu,))
@@ -112,7 +112,7 @@ def test_erase() -> None:
 
 
 def test_dead_code() -> None:
-    """What nobody uses goes, unless it does something beside."""
+    """Nodes without users disappear, unless they do something beside."""
 
     @fx.has_side_effect
     def log(value: Any) -> None:
@@ -221,7 +221,7 @@ def test_arguments_are_immutable() -> None:
 
 
 def test_copies() -> None:
-    """Into another graph, and deep."""
+    """A graph is copied into another graph, and deeply."""
     graph, _x, relu, neg = _chain()
     relu.meta["mark"] = 1
     new = fx.Graph()
@@ -241,7 +241,7 @@ def test_copies() -> None:
 
 
 def test_find_nodes() -> None:
-    """By opcode, and by target."""
+    """Nodes are found by opcode, and by target."""
     graph, x, relu, _neg = _chain()
     assert [x] == graph.find_nodes(op="placeholder")
     assert [relu] == graph.find_nodes(op="call_function", target=pyqref.relu)
@@ -280,7 +280,7 @@ def test_python_code() -> None:
 
 
 def test_annotations() -> None:
-    """Those that say something stand in graph and code."""
+    """Annotations that say something are kept in graph and code."""
 
     def f(x: pyqref.Tensor, n: int = 3) -> pyqref.Tensor:
         return x * n

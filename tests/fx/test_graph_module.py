@@ -31,7 +31,7 @@ class Net(nn.Module):
 
 
 def test_what_is_taken() -> None:
-    """Only what the graph names, shared with the model; the class has its name."""
+    """It takes only what the graph names, shared with the model; the class has its name."""
     net = Net().eval()
     module = fx.symbolic_trace(net)
     assert "Net" == type(module).__name__

@@ -83,7 +83,7 @@ def test_every_public_function_is_recorded(function: Any) -> None:
 
 
 def test_every_function_of_the_package_is_covered() -> None:
-    """What pyqref offers under its own name is found in one of the namespaces."""
+    """Every function that pyqref offers under its own name is in one of the namespaces."""
     with intercepting():
         missing = [
             name
@@ -104,7 +104,7 @@ def test_the_namespaces_exist() -> None:
 
 
 def test_sigmoid_and_tanh_are_methods() -> None:
-    """As in torch, where F.sigmoid(x) calls x.sigmoid()."""
+    """F.sigmoid(x) is recorded as a call of x.sigmoid(), as in torch."""
     graph = fx.symbolic_trace(lambda x: F.tanh(F.sigmoid(x))).graph
     found = [(node.op, node.target) for node in graph.nodes if node.op == "call_method"]
     assert [("call_method", "sigmoid"), ("call_method", "tanh")] == found
@@ -133,7 +133,7 @@ TABLE = {"relu": F.relu}
     ],
 )
 def test_however_it_is_reached(call: Any) -> None:
-    """As attribute, imported name, table entry, partial, default argument, under map."""
+    """It is recorded as attribute, imported name, table entry, partial, default, and under map."""
     targets = [node.target for node in fx.symbolic_trace(call).graph.nodes]
     assert F.relu in targets
 
@@ -154,7 +154,7 @@ def test_however_it_is_reached(call: Any) -> None:
     ],
 )
 def test_proxies_anywhere_among_the_arguments(call: Any) -> None:
-    """In lists and tuples, by name, as sizes and indices, in methods of plain tensors."""
+    """Proxies are found in lists and tuples, by name, as sizes and indices, in methods."""
     graph = fx.symbolic_trace(call).graph
     graph.lint()
     assert any(node.op.startswith("call") for node in graph.nodes)

@@ -81,7 +81,7 @@ def _split(torch: Any, split: Any) -> list[str]:
 
 
 def test_parts_as_torch() -> None:
-    """The same calls with the same inputs and outputs, and the same results as the whole."""
+    """The parts make torch's calls with torch's inputs and outputs, and compute the same."""
     torch = pytest.importorskip("torch")
     from torch.fx.passes.split_module import split_module as torch_split
 

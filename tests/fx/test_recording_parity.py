@@ -29,7 +29,7 @@ def _record(library: Any, name: str, required: list[str]) -> list[Any]:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in DIFFERENT])
 def test_functional_calls(name: str) -> None:
-    """As written, or with all optional arguments by name."""
+    """Calls are recorded as written, also with all optional arguments by name."""
     torch = pytest.importorskip("torch", minversion="2.13", reason="the extra 'parity' has torch")
     if not hasattr(torch.nn.functional, name):
         pytest.fail(f"torch has no {name}")

@@ -120,7 +120,7 @@ def test_many_threads_trace_and_compute() -> None:
 
 
 def test_models_are_prepared_in_many_threads() -> None:
-    """Also one and the same model, whose ``FloatFunctional`` is traced through."""
+    """One and the same model may be among them; its ``FloatFunctional`` is traced through."""
 
     class Sum(nn.Module):
         def __init__(self) -> None:

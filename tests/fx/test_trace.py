@@ -1,4 +1,4 @@
-"""What a trace records."""
+"""A trace records the operations of a function or model."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_functions_of_python() -> None:
 
 
 def test_unpacking() -> None:
-    """Into names by index; a loop is refused."""
+    """A value unpacks into names by index; a loop is refused."""
 
     def f(x):
         (a, b), c = x.max(0), x

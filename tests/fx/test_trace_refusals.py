@@ -1,4 +1,4 @@
-"""What a trace refuses, and how the message leads to the line and to the ways out."""
+"""The tracer's refusals lead to the line, and to the ways out."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_message_of_a_branch() -> None:
 
 
 def test_message_names_where_a_value_was_made() -> None:
-    """If that was at another line."""
+    """The message names the line that made the value if it was another line."""
 
     class Net(nn.Module):
         def __init__(self) -> None:

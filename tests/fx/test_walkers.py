@@ -1,4 +1,4 @@
-"""What walks graphs: Interpreter, Transformer, replace_pattern."""
+"""Walkers of graphs: Interpreter, Transformer, replace_pattern."""
 
 from __future__ import annotations
 

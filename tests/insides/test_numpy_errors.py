@@ -14,7 +14,7 @@ from pyqref._insides.numpy_errors import quiet, way_to_ignore
 
 
 def test_quiet_ends_with_the_block() -> None:
-    """Also where the block ends with an error, and inside another setting."""
+    """The setting ends with the block, also after an error, and inside another setting."""
     with np.errstate(all="raise"):
         with quiet():
             assert np.isinf(np.float32([1.0]) / 0)

@@ -1,4 +1,4 @@
-"""What each file of ``pyqref._insides`` says of the absence of what it touches."""
+"""Each trick of ``pyqref._insides`` can be absent, with the effect that its file describes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def trained(seed: int = 0) -> list[Any]:
 
 
 def quantized(seed: int = 0) -> list[Any]:
-    """What layers on integers give, from results of a few bytes to one of 4 MiB."""
+    """Return the results of layers on integers, from a few bytes to 4 MiB."""
     pyqref.manual_seed(seed)
     found: list[Any] = []
     for size in (4, 20, 40, 2100):
@@ -86,7 +86,7 @@ def test_warnings_are_given_all_the_same(no_stack: None) -> None:
 
 
 def test_models_are_traced_without_the_stack(no_stack: None) -> None:
-    """But ``wrap`` refuses, and so does what is unpacked."""
+    """Models are traced, but ``wrap`` refuses, and unpacking does, too."""
     traced, x = fx.symbolic_trace(Net()), pyqref.randn(1, 2, 4, 4)
     assert traced(x).shape == (1, 3)
     with pytest.raises(NotImplementedError, match="top level of a module"):
@@ -130,7 +130,7 @@ def nothing_used_again() -> Iterator[None]:
 
 
 def test_results_are_the_same_in_memory_of_their_own(nothing_used_again: None) -> None:
-    """With every array NumPy's own, which shares no memory with one that is gone."""
+    """Results are the same if every array has NumPy's own memory and shares none that was freed."""
     from pyqref._kernels import memory
 
     without = quantized()
@@ -153,7 +153,7 @@ assert own() is None
 
 
 def test_the_c_library_is_told_at_the_first_use_of_a_kernel_and_not_by_an_import() -> None:
-    """And results do not depend on it."""
+    """The C library is told at the first use of a kernel, and results do not depend on it."""
     subprocess.run([sys.executable, "-c", _C_HEAP], check=True)
 
 

@@ -209,7 +209,7 @@ def dynamic(name: str, theirs: Any, ours: Any, arrays: Any) -> str:
 
 
 def traceable(model: Any, arrays: Any) -> bool:
-    """Whether torch itself prepares a model that is not prepared here."""
+    """Return True if torch itself prepares a model that is not prepared here."""
     try:
         mapping = torch.ao.quantization.get_default_qconfig_mapping("x86")
         torch_prepare_fx(model, mapping, tuple(torch.from_numpy(each) for each in arrays))

@@ -115,10 +115,45 @@ def test_no_model(tmp_path):
     (tmp_path / "model.onnx").write_bytes(b"no model at all")
     with pytest.raises(ValueError, match="holds no valid model of ONNX"):
         from_onnx(tmp_path / "model.onnx")
+    with pytest.raises(TypeError, match="path must be a path, got None"):
+        from_onnx(None)
+
+
+def test_an_array_instead_of_a_tensor(tmp_path):
+    """The first operator of a quantized model says so."""
+    helper = onnx.helper
+    grid = [
+        onnx.numpy_helper.from_array(np.float32(0.1), "s"),
+        onnx.numpy_helper.from_array(np.uint8(3), "z"),
+    ]
+    nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["y"])]
+    ends = [helper.make_tensor_value_info(*each, [2]) for each in (("x", 1), ("y", 2))]
+    graph = helper.make_graph(nodes, "graph", ends[:1], ends[1:], grid)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    onnx.save(model, tmp_path / "model.onnx")
+    with pytest.raises(TypeError, match=r"argument 'input'.*array"):
+        from_onnx(tmp_path / "model.onnx")(np.zeros(2, np.float32))
+
+
+def test_operators_that_onnx_does_not_know(tmp_path):
+    """All of them in one error; a newer version of all operators is refused as a whole."""
+    helper = onnx.helper
+    nodes = [helper.make_node("Fly", ["x"], ["a"]), helper.make_node("Swim", ["x"], ["y"])]
+    ends = [helper.make_tensor_value_info(name, 1, [2]) for name in ("x", "y")]
+    graph = helper.make_graph(nodes, "graph", ends[:1], ends[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    onnx.save(model, tmp_path / "model.onnx")
+    with pytest.raises(UnsupportedError) as caught:
+        from_onnx(tmp_path / "model.onnx")
+    assert ["Fly", "Swim"] == [each.type for each in caught.value.problems]
+    model.opset_import[0].version = 999
+    onnx.save(model, tmp_path / "model.onnx")
+    with pytest.raises(ValueError, match="its operators are those of version 999"):
+        from_onnx(tmp_path / "model.onnx")
 
 
 def test_names_that_python_does_not_take(tmp_path):
-    """What the file calls things never runs as code."""
+    """Names in the file never run as code."""
     helper = onnx.helper
     odd = 'x"); raise SystemExit('
     nodes = [

@@ -234,7 +234,7 @@ def test_a_qconfig_comes_along() -> None:
 
 
 def test_a_qconfig_of_something_else_is_left_behind() -> None:
-    """What makes no observer is told of."""
+    """A qconfig that makes no observer is left behind with a warning."""
     theirs = torch.nn.Sequential(torch.nn.Linear(2, 2))
     quantization = torch.ao.quantization
     theirs[0].qconfig = quantization.QConfig(activation=list, weight=list)

@@ -40,7 +40,7 @@ def values(module: nn.Module) -> dict:
 
 
 def test_loads_all_names() -> None:
-    """What fits is copied and reported."""
+    """Every array that fits is copied and reported."""
     ours, state = model(), arrays()
     report = load_torch_state_dict(ours, state)
     assert {name: array.tolist() for name, array in state.items()} == values(ours)

@@ -50,7 +50,7 @@ class Eager(nn.Module):
 
 
 class Graph(nn.Module):
-    """The same with functions, weights of functions, and a dictionary as its output."""
+    """Network with functions, weights of functions, and a dictionary as its output."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -172,7 +172,7 @@ def integers(value: Any) -> Any:
 
 @pytest.mark.parametrize("name", CASES)
 def test_there_and_back(name: str) -> None:
-    """The same outputs here; a model of torch that loads the state gives its own again."""
+    """Outputs agree here, and a model of torch that loads the state gives its own outputs again."""
     make, array, exact = CASES[name]
     torch.manual_seed(4)
     theirs = make()

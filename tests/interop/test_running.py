@@ -76,7 +76,7 @@ def test_what_is_missing_is_named_with_its_line() -> None:
 
 
 def test_a_wrapped_function_stays_one_node() -> None:
-    """What ``torch.fx.wrap`` was called for is not looked into when the result is traced."""
+    """A function that ``torch.fx.wrap`` names is not looked into when the result is traced."""
     traced = pyqref.fx.symbolic_trace(from_torch(models.Wrapped()))
     names = [getattr(node.target, "__name__", node.target) for node in traced.graph.nodes]
     assert ["x", "pick", "mul", "output"] == names

@@ -28,7 +28,7 @@ def saved(model: Any, **options: Any) -> io.BytesIO:
 
 
 def bits(value: Any) -> Any:
-    """What decides about a number: type, shape, integers, scales."""
+    """Return everything that decides about a number: type, shape, integers, scales."""
     if isinstance(value, (tuple, list)):
         return [bits(each) for each in value]
     if not hasattr(value, "_array"):

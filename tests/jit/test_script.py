@@ -83,7 +83,7 @@ def test_a_copy_has_methods_modes_and_training() -> None:
 
 
 def test_running_statistics_are_the_models_own() -> None:
-    """As parameters, buffers are one for the model and its copy."""
+    """A model and its copy share buffers, just as they share parameters."""
     model = net()
     scripted = jit.script(model)
     model(X)
@@ -172,7 +172,7 @@ def test_copies_as_torch(kind: str) -> None:
 
 
 def test_live_torch_shares_the_same_things() -> None:
-    """What torch shares between a model and its scripted and traced copies is shared here."""
+    """A model shares with its scripted and traced copies the same things as in torch."""
     torch = pytest.importorskip("torch", minversion="2.13")
 
     def facts(namespace: Any) -> list[Any]:

@@ -17,7 +17,7 @@ def assert_same_bits(expected: Any, actual: Any) -> None:
 
 
 def behind_a_line(x: np.ndarray, elements: int) -> np.ndarray:
-    """The same array, so many elements behind a cache line of 64 bytes."""
+    """Copy an array to memory that begins so many elements behind a cache line of 64 bytes."""
     room = np.empty(x.nbytes + elements * x.itemsize + 64, np.uint8)
     first = -room.ctypes.data % 64 + elements * x.itemsize
     moved = room[first : first + x.nbytes].view(x.dtype).reshape(x.shape)

@@ -95,7 +95,7 @@ class GuardedKernel:
 
 
 def _is_wanted(argument: Any) -> bool:
-    """Whether the kernel shall make room for a result."""
+    """Return True if the kernel is to make room for a result."""
     return argument is None or isinstance(argument, np.dtype | type)
 
 

@@ -84,7 +84,7 @@ def test_rows(kernel: str, shape: tuple[int, ...], n_threads: int) -> None:
 
 
 def test_others_are_numpys() -> None:
-    """What is no float32 gives None."""
+    """The kernel returns None for arrays that are not float32."""
     x = np.ones(3)
     assert pointwise.activation("silu", x) is None
     assert pointwise.activation_gradient("silu", x, x) is None
@@ -102,7 +102,7 @@ def test_images_keep_their_order() -> None:
 
 
 def test_in_place_keeps_what_the_gradient_needs() -> None:
-    """As torch's: a copy of the argument is kept, since the result is stored over it."""
+    """In-place functions keep a copy of the argument, as in torch, since the result replaces it."""
     x = pyqref.tensor([-1.0, 2.0], requires_grad=True)
     for inplace in (False, True):
         x.grad = None
@@ -139,7 +139,7 @@ SAMPLE = np.concatenate(
 
 
 def largest_errors(name: str, function: Callable[[np.ndarray], np.ndarray]) -> tuple[float, float]:
-    """Of a function of float32: absolute, and in units in the last place of what is exact."""
+    """Return the largest absolute error of a function, and the largest in last-place units."""
     x = np.abs(SAMPLE) + np.float32(1e-3) if name == "log" else SAMPLE
     exact = ERRORS[name][0](x.astype(np.float64))
     unit = np.spacing(np.abs(exact).astype(np.float32)).astype(np.float64)

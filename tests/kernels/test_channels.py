@@ -41,7 +41,7 @@ def numbers(*shape: int, special: bool = False) -> np.ndarray:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_moments_of_channels(kernel: str, shape: tuple[int, ...], n_threads: int) -> None:
-    """Of numbers of all sizes and far from zero, and where nan or infinity is among them."""
+    """Moments agree for numbers of all sizes, far from zero, and beside nan or infinity."""
     rng = np.random.default_rng(4)
     x = rng.standard_normal(shape).astype(np.float32) * 1000 + 77777
     special = np.where(rng.random(shape) < 0.01, np.float32(np.inf), x)
@@ -64,7 +64,7 @@ def test_moments_of_channels(kernel: str, shape: tuple[int, ...], n_threads: int
 def test_sums_of_channels(
     kernel: str, shape: tuple[int, ...], special: bool, n_threads: int
 ) -> None:
-    """Of C order and not, in both types."""
+    """Sums agree in C order and in other orders, for both types."""
     a, b = numbers(*shape, special=special), numbers(*shape[::-1]).T * np.float32(1000)
     center = numbers(shape[1]) + np.float32(70)
     for dtype in (np.float32, np.float64):
@@ -77,7 +77,7 @@ def test_sums_of_channels(
 
 
 def test_sums_of_channels_are_rounded_once(kernel: str) -> None:
-    """What float32 would lose: a one beside 2 ** 24, and products that cancel."""
+    """A sum keeps what float32 would lose: a one beside 2 ** 24, and products that cancel."""
     a = np.float32([[[2**24, 1, -(2**24), 3]], [[1, 1, 1, 1]]])
     b = np.float32([[[2**24, 1, 2**24, 0]], [[1, 1, 1, 1]]])
     sums, products = _kernels.sums_of_channels(a, b, np.float32([1]))

@@ -40,7 +40,7 @@ def source(name: str) -> Path:
 
 @pytest.mark.parametrize("name", PYTHON)
 def test_it_is_this_text(name: str) -> None:
-    """In a clone, where the text may have been changed since."""
+    """In a clone, where the text may have changed since, the module is as new as its text."""
     if not (PACKAGE.parent / "setup.py").exists() or origin(name) == source(name):
         pytest.skip("nothing was compiled in place")
     built = origin(name).stat().st_mtime
@@ -49,7 +49,9 @@ def test_it_is_this_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", [each for each in PYTHON if "._kernels." not in each])
 def test_it_raises_nothing_itself(name: str) -> None:
-    """Whether an error is pyqref's own is read off the instruction that raised it: see failures.py.
+    """Compiled files do not raise: an error of pyqref is known by the instruction that raised it.
+
+    See failures.py. An error that was raised before may be raised again.
 
     What was raised before may be raised again.
     """
@@ -58,7 +60,7 @@ def test_it_raises_nothing_itself(name: str) -> None:
 
 
 def test_it_runs_as_python(tmp_path: Path) -> None:
-    """With the same results, as where there is no compiler."""
+    """It runs as Python with the same results, as where there is no compiler."""
     if all(origin(name) == source(name) for name in PYTHON):
         pytest.skip("nothing was compiled")
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]

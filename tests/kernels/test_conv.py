@@ -199,7 +199,7 @@ def test_depthwise_at_full_range_is_exact(kernel: str) -> None:
 
 @pytest.mark.parametrize("groups", [1, 2])
 def test_one_weight_for_all_arguments(kernel: str, groups: int) -> None:
-    """What a call prepared is used again by those that it suits, and by no other."""
+    """A call uses prepared values again if its arguments suit them, and otherwise not."""
     rng = np.random.default_rng(9)
     weight = integers(rng, (6, 4 // groups, 3, 3), np.int8)
     packed = _kernels.pack_conv2d(weight, groups)
@@ -232,7 +232,7 @@ def test_zero_points_that_are_written_to_between_calls(kernel: str, groups: int)
 
 
 def test_result_has_its_channels_last_in_memory(compiled_kernel: str) -> None:
-    """So that the next convolution copies nothing."""
+    """The result has its channels last, so that the next convolution copies nothing."""
     rng = np.random.default_rng(6)
     packed = _kernels.pack_conv2d(integers(rng, (5, 3, 3, 3), np.int8))
     requant = finish(rng, MODES[0], 5, 27)

@@ -40,7 +40,7 @@ CASES = [
 
 @pytest.fixture(params=[3, 40])
 def few_products(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if 32 bits held no sums but those of few products; of some outputs at a time."""
+    """Pretend that 32 bits hold the sums of few products only, of some outputs at a time."""
     for module in (convolution, sums, transposed_layers):
         monkeypatch.setattr(module, "fits", lambda *arguments: False)
     monkeypatch.setattr(split_sums, "_DEPTH", request.param)
@@ -84,7 +84,7 @@ def test_sums(compiled_kernel: str, few_products: None, case: Case) -> None:
 @pytest.mark.parametrize("depth", [65_792, 65_796])
 @pytest.mark.parametrize("mode", [MODES[3], MODES[6]])
 def test_largest_sums(compiled_kernel: str, depth: int, mode: Any) -> None:
-    """Of the largest bytes and weights, which are not what 32 bits would leave of them."""
+    """Sums of the largest bytes and weights are exact, and not cut to 32 bits."""
     case = Case(1, depth // 4, (2, 3), 3, (2, 2), (1, 1), (0, 0), (1, 1))
     x = np.full((1, case.channels, *case.size), 255, np.uint8)
     weight = np.full((case.outputs, case.channels, *case.kernel), -128, np.int8)

@@ -32,7 +32,7 @@ def check(rng: np.random.Generator, x: np.ndarray, case: Case) -> None:
 def test_channels_are_put_last(
     compiled_kernel: str, channels: int, pixels: int, n_threads: int
 ) -> None:
-    """In blocks of 16 pixels and 16 channels, of which the last overlap or are narrow."""
+    """Channels move in blocks of 16 pixels and 16 channels; the last may overlap or be narrow."""
     rng = np.random.default_rng(1)
     x = integers(rng, (2, channels, pixels), np.uint8)
     check(rng, x, Case(2, channels, (pixels,), 3, (1,), (1,), (0,), (1,)))

@@ -100,3 +100,15 @@ def test_taps_that_meet_padding_only(kernel: str, case: Case, stored: Any) -> No
     for zero_points in (0, -3):
         rng = np.random.default_rng(6)
         check(rng, case, stored=stored, weight_zero_points=zero_points, channels_last=True)
+
+
+@pytest.mark.parametrize("stride", [(1, 1, 1), (2, 2, 2), (3, 1, 1)])
+@pytest.mark.parametrize("taps", [(3, 3, 3), (2, 1, 3), (1, 3, 2)])
+def test_planes(kernel: str, stride: tuple[int, ...], taps: tuple[int, ...]) -> None:
+    """Windows over several planes, over edges in front of and behind all of them, and over none."""
+    rng = np.random.default_rng(7)
+    for padding, dilation in itertools.product(
+        [(0, 0, 0), (1, 0, 0), (2, 1, 1)], [(1, 1, 1), (2, 1, 2)]
+    ):
+        case = Case(2, 64, (5, 7, 18), 20, taps, stride, padding, dilation)
+        check(rng, case, channels_last=True)

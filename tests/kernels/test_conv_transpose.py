@@ -106,7 +106,7 @@ def test_every_engine_and_type(kernel: str, mode: Any, case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_weights_with_zero_points(kernel: str, case: Case) -> None:
-    """What lies between the inputs stands for 0.0, whatever the zero point of the weight is."""
+    """Gaps between the inputs stand for 0.0, whatever the zero point of the weight is."""
     rng = np.random.default_rng(3)
     check(rng, case, weight_zero_points=-3)
     check(rng, case, weight_zero_points=rng.integers(-128, 128, case.outputs))
@@ -165,7 +165,7 @@ def test_phases_share_the_weights_out(
 
 
 def test_result_has_its_channels_last_in_memory(compiled_kernel: str) -> None:
-    """So that the next convolution copies nothing."""
+    """The result has its channels last, so that the next convolution copies nothing."""
     rng = np.random.default_rng(6)
     packed = _kernels.pack_conv_transpose(integers(rng, (3, 5, 3, 3), np.int8), (2, 2), (1, 1))
     x = integers(rng, (2, 3, 4, 4), np.uint8)

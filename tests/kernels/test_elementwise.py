@@ -156,7 +156,7 @@ def test_joining_copies_bytes_that_mean_the_same(kernel: str) -> None:
 def test_joining_rows_around_the_block_and_the_task(
     kernel: str, storage: Any, rows: int, widths: tuple[int, ...], n_threads: int
 ) -> None:
-    """Of 2**11 bytes and 2**15: short rows are joined several at a time, long ones cut."""
+    """Short rows, below 2**11 and 2**15 bytes, are joined several at a time, and long ones cut."""
     rng = np.random.default_rng(15)
     parts = [integers(rng, (rows, width), storage) for width in widths]
     a_grid, b_grid, out = grids(SCALES[0], storage)
@@ -170,7 +170,7 @@ def test_joining_rows_around_the_block_and_the_task(
 def test_numbers_of_any_type_are_joined(
     kernel: str, dtype: Any, order: str, n_threads: int
 ) -> None:
-    """As by ``np.concatenate``, along every axis; the result lies as all parts do."""
+    """Numbers join as by ``np.concatenate`` along every axis; the result lies as all parts do."""
     rng = np.random.default_rng(16)
     for shape in ((5,), (3, 7), (2, 3, 4), (2, 3, 5, 7), (1, 2, 3, 2, 5)):
         for axis in range(len(shape)):

@@ -150,7 +150,7 @@ def test_results_that_go_past_the_caches(
 
 @pytest.mark.parametrize("off", [0, 1, 4, 8])
 def test_results_that_begin_in_a_line_stay_in_the_caches(compiled_kernel: str, off: int) -> None:
-    """What goes past the caches must begin at a vector, wherever an array begins."""
+    """Results that go past the caches begin at a vector, wherever the array begins."""
     kernel = _kernels.registry.twin("fake_quantize")
     x = np.random.default_rng(6).standard_normal((1 << 20) + 5).astype(np.float32)
     buffer = np.empty(x.size + 32, np.float32)

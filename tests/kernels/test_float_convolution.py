@@ -68,7 +68,7 @@ def test_around_the_tile(kernel: str, outputs: int, width: int) -> None:
 
 @pytest.mark.parametrize(("terms", "results"), [(63, 255), (64, 256), (65, 257)])
 def test_around_a_block(kernel: str, terms: int, results: int) -> None:
-    """As many terms, or in the gradient of the filters results, as are added up at a time."""
+    """Counts of terms around a block agree, and of results in the gradient of the filters."""
     pixel = Windows.make((1,), (1,), (0,), (1,))
     check(numbers(1, terms, 3), numbers(2, terms, 1), pixel)
     check(numbers(1, 1, results), numbers(2, 1, 1), pixel)

@@ -22,7 +22,7 @@ NUMBERS[0, :4] = np.nan, np.inf, -np.inf, -0.0
 
 
 def outcome(run: Callable[[], Any]) -> tuple[Any, ...]:
-    """What a call gives: a result that can be compared, or an error."""
+    """Return the outcome of a call: a result that can be compared, or an error."""
     try:
         result = run()
     except (TypeError, ValueError, IndexError, RuntimeError) as error:
@@ -35,7 +35,7 @@ def outcome(run: Callable[[], Any]) -> tuple[Any, ...]:
 
 
 def gradient(x: Any, run: Callable[[Any], Any]) -> bytes:
-    """Of the numbers that ``x`` holds, for a gradient of 1, 2, 3, ... of the result."""
+    """Return the gradient with respect to ``x``, for a gradient of 1, 2, 3, ... of the result."""
     x.grad = None
     y = run(x)
     y.backward(from_numpy(np.arange(y.numel(), dtype=np.float32).reshape(y.shape)))
@@ -271,7 +271,7 @@ class TestKnownQuantizers:
         assert first.q_per_channel_scales()[0].item() == np.float32(0.1)
 
     def test_they_are_not_taken_for_others(self, compiled_kernel: str) -> None:
-        """Of another dtype, type of zero points or axis."""
+        """Grids of another dtype, type of zero points or axis are kept apart."""
         x = from_numpy(NUMBERS[:5, :5].copy())
         grids: list[tuple[Any, ...]] = [
             (POINTS // 2, 1, quint8),

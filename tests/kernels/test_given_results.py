@@ -211,7 +211,7 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
     "convolution gradient": (
         "windows",
         lambda: _kernels.convolution_gradient(PIXELS, reals(3, 2, 3, 3), None, WINDOWS, 1, (6, 5)),
-        {"transpose_filters": (1,), "convolve": (3,)},
+        {"convolve": (3,)},
     ),
     "convolution gradient of filters": (
         "windows",
@@ -226,7 +226,7 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
     "depthwise gradient": (
         "windows",
         lambda: _kernels.depthwise_gradient(PIXELS, reals(3, 3, 3), WINDOWS, (6, 5)),
-        {"depthwise_gradient": (2,)},
+        {"depthwise": (3,)},
     ),
     "depthwise gradient of filters": (
         "windows",
@@ -351,6 +351,6 @@ def refuse_all(run: Any, arguments: tuple[Any, ...], place: int, right: np.ndarr
 
 
 def takes(run: Any, place: int, reason: str) -> bool:
-    """What is no fault: as many bins as there are counts, and images of any size."""
+    """Return True for what is no fault: as many bins as there are counts, images of any size."""
     of_any_size = run.__name__ == "gradient_of_largest"
     return of_any_size and reason in ("too small", "too large")

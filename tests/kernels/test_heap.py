@@ -1,4 +1,4 @@
-"""What is freed is used again and not asked of the system anew, once a kernel is chosen."""
+"""Memory that is freed is used again and not asked of the system anew, once a kernel is chosen."""
 
 from __future__ import annotations
 

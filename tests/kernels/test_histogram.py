@@ -76,7 +76,7 @@ def test_constants(kernel: str, value: float) -> None:
 
 
 def test_merging_is_that_of_the_equations(kernel: str, n_threads: int) -> None:
-    """eq-histogram-merge: the same bits whoever counts."""
+    """eq-histogram-merge: every kernel counts to the same bits."""
     rng = np.random.default_rng(0)
     expected = actual = None
     for scale in (0, 0, 1, 3, 0, 2, 9, 9, 1):
@@ -89,6 +89,6 @@ def test_merging_is_that_of_the_equations(kernel: str, n_threads: int) -> None:
 
 @pytest.mark.parametrize("kept", [np.arange(4.0), np.arange(8, dtype=np.float32)[::2]])
 def test_counts_of_other_kinds_are_kept_as_float32(kernel: str, kept: np.ndarray) -> None:
-    """As an observer that was made double has them, or one whose counts have gaps."""
+    """Counts may be float64, as an observer that was made double keeps them, or have gaps."""
     counts, *_ = _kernels.merge_histogram((kept, 0.0, 4.0), np.float32([1, 4]), 4, 16)
     assert_same_bits(kept.astype(np.float32) + np.float32([0, 1, 0, 1]), counts)

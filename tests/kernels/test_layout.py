@@ -39,7 +39,7 @@ class TestLayout:
         assert (y is x) == x.flags.c_contiguous
 
     def test_dense_and_output_like(self, x: np.ndarray) -> None:
-        """What is done to the elements as they lie is done in place, to each one's result."""
+        """Elements are processed in the order in which they lie, each in place."""
         y = layout.dense(x)
         room = layout.output_like(y, np.dtype(np.int32))
         assert (np.int32, y.shape) == (room.dtype, room.shape)
@@ -73,7 +73,7 @@ class TestLayout:
 
     @pytest.mark.parametrize("either", [True, False])
     def test_images(self, x: np.ndarray, either: bool) -> None:
-        """In C order if that is as good, else the channels are last; room in the same order."""
+        """Images are in C order if that is as good, else have channels last; results likewise."""
         if x.ndim < 3 or x.size == 0:
             return
         sizes = (2, 3, 4)[: x.ndim - 2]
@@ -111,6 +111,6 @@ def test_in_one_order() -> None:
 
 
 def test_lists_become_arrays() -> None:
-    """What is no array is made one."""
+    """Lists become arrays."""
     assert layout.contiguous([1, 2]).tolist() == [1, 2]
     assert layout.in_result_order([1, 2]).tolist() == [1, 2]

@@ -81,7 +81,7 @@ def test_depth_around_the_quad(kernel: str, depth: int, n_threads: int) -> None:
 
 @pytest.mark.parametrize("large", [0.0, 0.002, 0.02, 0.2])
 def test_few_inputs_above_127(kernel: str, n_threads: int, large: float) -> None:
-    """Where pairs of products are added in 16 bits, these few are multiplied apart."""
+    """Few large inputs are multiplied apart where pairs are added in 16 bits."""
     for rows, columns in ((1, 64), (2, 48), (5, 17), (9, 80), (70, 130)):
         for depth in (4, 31, 32, 36, 300):
             check(np.random.default_rng(15), rows, columns, depth, large=large)

@@ -29,7 +29,7 @@ def test_large_arrays_begin_at_a_cache_line(shape: tuple[int, ...], dtype: type)
 
 @pytest.mark.parametrize("size", [100, 5000, 300_000, 2 << 20])
 def test_the_storage_of_an_array_is_its_own(size: int) -> None:
-    """What makes it begin at a line is seen by nobody."""
+    """No user sees the memory that lets an array begin at a cache line."""
     array = layout.empty((size,), np.dtype(np.float32))
     for each in (array, array[3:].reshape(-1, 1)):
         assert storage_of(each).ctypes.data == array.ctypes.data

@@ -73,7 +73,7 @@ def test_no_room_is_made_where_no_kernel_computes(compiled_kernel: str) -> None:
 def test_scratch_of_a_convolution(
     compiled_kernel: str, n_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At most 1 MiB a thread, what lies between that of one and that of the next with it."""
+    """Scratch takes at most 1 MiB a thread, including the gap before that of the next."""
     monkeypatch.setattr(_kernels.threads, "limit", n_threads)
     rng = np.random.default_rng(3)
     for size, channels, outputs, kernel in (

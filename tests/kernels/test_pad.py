@@ -28,7 +28,7 @@ PAIRS: list[tuple[tuple[int, int], ...]] = [
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.float16, np.float32, np.float64, np.bool_])
 def test_borders(kernel: str, dtype: Any, n_threads: int) -> None:
-    """Of every size of element, on one axis to three; more than three go to the twin."""
+    """Borders agree for every size of element on one to three axes; with more the twin computes."""
     rng = np.random.default_rng(0)
     for pairs in PAIRS:
         for leading in ((), (2,), (3, 2), (0,)):
@@ -44,7 +44,7 @@ def test_borders(kernel: str, dtype: Any, n_threads: int) -> None:
 
 @pytest.mark.parametrize("rows", [1, 9, 4100])
 def test_borders_around_the_task(kernel: str, rows: int, n_threads: int) -> None:
-    """Of 2**15 bytes: many short lines, or one long one."""
+    """Borders agree around a task of 2**15 bytes: many short lines, or one long one."""
     x = np.random.default_rng(1).integers(0, 256, (rows, 40_000 // rows), np.uint8)
     pairs = ((1, 2), (3, 4))
     assert_same_bits(reference.pad(x, pairs, 5), _kernels.pad(x, pairs, 5))
@@ -52,7 +52,7 @@ def test_borders_around_the_task(kernel: str, rows: int, n_threads: int) -> None
 
 @pytest.mark.parametrize("mode", ["constant", "reflect", "replicate", "circular", "roll"])
 def test_borders_of_elements(kernel: str, mode: str, n_threads: int) -> None:
-    """In C order and with the channels last; in the modes of ``F.pad``, and for ``roll``."""
+    """Borders agree in C order and with channels last, in the modes of ``F.pad`` and ``roll``."""
     rng = np.random.default_rng(0)
     for pairs in (((2, 1),), ((1, -1), (2, 3)), ((0, 0), (1, 1), (-1, 2)), ((1, 0), (0, 0))):
         for size in ((4, 5, 6), (2, 3, 4, 5), (2, 4, 3, 3, 37)):

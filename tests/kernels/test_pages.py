@@ -41,7 +41,7 @@ def test_smaller_arrays_come_from_numpy() -> None:
 
 
 def test_pages_are_used_again() -> None:
-    """By a result of the size, or of half of it at the least."""
+    """Pages are used again by a result of the same size, or of at least half of it."""
     first = room(40 * MIB)
     where = first.ctypes.data
     del first
@@ -100,7 +100,7 @@ def test_no_more_are_kept_than_there_may_be() -> None:
 
 
 def test_the_system_may_take_all_but_the_last_ones() -> None:
-    """Of those that are free, 32 MiB at most are no free memory of the system."""
+    """The system may take all free pages but the last 32 MiB."""
     blocks = [room(12 * MIB) for _ in range(4)]
     while blocks:
         blocks.pop()

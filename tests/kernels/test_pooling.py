@@ -54,7 +54,7 @@ STORAGES = [np.uint8, np.int8, np.int32]
 
 
 def orders(x: np.ndarray) -> list[np.ndarray]:
-    """The same array contiguous, with its channels last in memory, and strided."""
+    """Return the array contiguous, with its channels last in memory, and strided."""
     last = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)
     return [x, last, np.repeat(x, 2, axis=0)[::2]]
 
@@ -159,7 +159,7 @@ def few_bytes(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def no_sum_has_room(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As if 32 bits held no sum but of one byte."""
+    """Pretend that 32 bits hold no sum but of one byte."""
     cached = windows._geometry, windows._adaptive_geometry
     monkeypatch.setattr(windows, "_LARGEST_WINDOW", 1)
     monkeypatch.setattr(blocking, "_MOST", 1)

@@ -75,7 +75,7 @@ def projections(
     has_bias: bool = True,
     weight_zero_points: Any = 0,
 ) -> tuple[Any, Any]:
-    """Both weights of a layer, as kernels take them, and as what NumPy projects by."""
+    """Return both weights of a layer, as kernels take them, and as NumPy projects by them."""
     packed, by_numpy = [], []
     for depth in depths:
         weight = integers(rng, (columns, depth), np.int8)

@@ -25,7 +25,7 @@ STORED: dict[Any, Any] = {
 
 
 def orders(shape: tuple[int, ...], storage: type) -> Iterator[np.ndarray]:
-    """In C order, with channels last, turned, with gaps."""
+    """Yield arrays in C order, with channels last, turned, with gaps."""
     rng = np.random.default_rng(0)
     q = rng.integers(0, 120, shape).astype(storage)
     yield q
@@ -36,7 +36,7 @@ def orders(shape: tuple[int, ...], storage: type) -> Iterator[np.ndarray]:
 
 
 def at_once(operation: Any, x: Any, axes: tuple[int, ...], keepdim: bool) -> np.ndarray:
-    """In float, quantized again: what is done to small tensors."""
+    """Compute in float and quantize again, as small tensors do."""
     node = operation()
     node.needs = (False,)
     quantizer = x._quantizer

@@ -59,7 +59,7 @@ def test_command_line_explains_an_unknown_name_in_one_line(command: str, tmp_pat
 
 
 def unknown(name: str) -> str:
-    """What is said of a name that no kernel has."""
+    """Return the message about a name that no kernel has."""
     possible = ", ".join(repr(each) for each in kernels.usable())
     return (
         f"PYQREF_KERNEL must be one of {possible} on this machine, got {name!r}: "
@@ -150,7 +150,7 @@ def test_show_of_an_installation_without_compiled_modules(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("name", [each for each in kernels.usable() if each != "reference"])
 def test_module_of_older_sources_says_to_build_again(name: str) -> None:
-    """What it lacks was added to the sources after it was built."""
+    """A function that a module lacks was added to the sources after it was built."""
     with kernels.use(name):
         twin = registry.twin("quantize")
         wanted = rf"{re.escape(twin.__name__)} has no of_tomorrow: .* build again with .*setup\.py"

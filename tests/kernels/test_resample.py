@@ -42,7 +42,7 @@ def test_resampling(kernel: str, mode: str, dtype: Any, n_threads: int) -> None:
 
 @pytest.mark.parametrize("width", [4095, 4096, 4097])
 def test_resampling_around_the_task(kernel: str, width: int, n_threads: int) -> None:
-    """Of 2**13 results: lines of half of it."""
+    """Resampling agrees around a task of 2**13 results, with lines of half a task."""
     x = np.random.default_rng(1).standard_normal((1, 1, 3, width)).astype(FLOAT32)
     along = [taps(3, 5, "linear", True, None, FLOAT32)]
     along.append(taps(width, width + 1, "linear", True, None, FLOAT32))

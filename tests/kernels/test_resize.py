@@ -56,7 +56,7 @@ def test_nearest_along_every_axis(
 
 @pytest.mark.parametrize("sizes", [(3000,), (200, 60), (5, 50, 60)])
 def test_large_images_in_any_order(kernel: str, n_threads: int, sizes: tuple[int, ...]) -> None:
-    """What is copied band by band, forwards, backwards, and with lines wider than a band."""
+    """Large images agree band by band, forwards, backwards, and in lines wider than a band."""
     rng = np.random.default_rng(1)
     x = rng.integers(0, 256, (2, 50, *sizes)).astype(np.uint8)
     wide = rng.integers(0, 256, (1, 300, *sizes[:-2], *[3, 1000][-len(sizes) :])).astype(np.uint8)

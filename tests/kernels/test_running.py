@@ -141,7 +141,7 @@ def test_parameters_are_those_of_the_equation(
 
 
 def test_other_arrays_go_to_the_equations(kernel: str) -> None:
-    """With gaps, in double, or of shapes that are broadcast."""
+    """Arrays with gaps, in double, or with shapes that broadcast go to the equations."""
     rng = np.random.default_rng(1)
     low, high = rng.standard_normal((2, 6)).astype(np.float32)
     x = rng.standard_normal((5, 3)).astype(np.float32)

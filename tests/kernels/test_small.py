@@ -55,7 +55,7 @@ def test_what_nobody_holds_is_the_next_result(shape: tuple[int, ...]) -> None:
     ],
 )
 def test_what_is_held_is_not(hold: Callable[[np.ndarray], Any]) -> None:
-    """By itself, by a view of any kind, or by a weak reference, which then sees it go."""
+    """An array is held by itself, by any view, or by a weak reference, which then sees it go."""
     first = room()
     place = where(first)
     held = hold(first)
@@ -120,7 +120,7 @@ def test_an_odd_stride_of_one_row_does_not_come_back() -> None:
 
 
 def test_other_shapes_and_types_are_others() -> None:
-    """Of as many bytes, which are remembered in one place, or of others."""
+    """Arrays of other shapes or types, of as many bytes or not, are other memory."""
     made = [room(shape, kind) for shape in ((8, 8), (64,), (4, 16)) for kind in (BYTES, REALS)]
     for shape, kind in (((8, 8), BYTES), ((64,), REALS), ((16,), REALS), ((2, 2, 4), REALS)):
         again = room(shape, kind)
@@ -151,7 +151,7 @@ def test_only_some_are_remembered() -> None:
 
 
 def test_results_that_are_kept_stay_as_they_are(kernel: str) -> None:
-    """Of the public functions, while others come and go."""
+    """Results of public functions that are kept do not change while others come and go."""
     x = [pyqref.full((4, 9), float(n)) for n in range(40)]
     scales, zero_points = pyqref.ones(9), pyqref.zeros(9, dtype=pyqref.int64)
     kept = []

@@ -1,4 +1,4 @@
-"""What every tensor holds."""
+"""Slots of every tensor."""
 
 from __future__ import annotations
 

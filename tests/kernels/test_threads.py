@@ -161,7 +161,7 @@ def test_forked_child_runs_kernels_on_one_thread(tmp_path: Path) -> None:
 def test_threads_wait_awake_for_a_short_time_unless_told_otherwise(
     user: dict[str, str], spin_count: str, tmp_path: Path
 ) -> None:
-    """What GNU's OpenMP says that it has read; others and builds without it say nothing."""
+    """GNU's OpenMP reports the setting that it has read; builds without it report nothing."""
     program = "import os, pyqref; print([name for name in os.environ if 'SPIN' in name])"
     others = {
         name: value for name, value in os.environ.items() if name not in openmp_waiting.WAITING

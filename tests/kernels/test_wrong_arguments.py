@@ -1,4 +1,4 @@
-"""What no layer above asks of kernels is refused, and never ends the process."""
+"""Kernels refuse arguments that no layer above passes, and never end the process."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_ranges_of_channels_that_there_are_not(kernel: str, axis: int) -> None:
 
 @pytest.mark.parametrize("shape", [(1, 2, 0, 4), (1, 2, 4, 0), (2, 0, 0)])
 def test_means_of_no_pixels(kernel: str, shape: tuple[int, ...]) -> None:
-    """As torch: there are none; but no means are asked of them either."""
+    """An image without pixels has no means, as in torch, and no result is no error."""
     with pytest.raises(ValueError, match="the input must have pixels"):
         _kernels.adaptive_avg_pool(np.zeros(shape, np.uint8), 0, (2, 2)[: len(shape) - 1])
     none = _kernels.adaptive_avg_pool(np.zeros((1, 2, 0, 4), np.uint8), 0, (0, 2))

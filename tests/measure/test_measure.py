@@ -149,7 +149,7 @@ def test_sensitivity_leaves_the_model_as_it_is(model, inputs):
 
 
 def test_sensitivity_of_a_layer_is_that_of_the_layer_alone(model, inputs):
-    """By hand: quantize input, weight and output of the first layer, and run the rest in float."""
+    """It agrees with rounding input, weight and output of the first layer by hand."""
     qconfig = get_default_qconfig("qnnpack")
     wrapped = pyqref.quantization.QuantWrapper(model[0]).eval()
     wrapped.qconfig = qconfig

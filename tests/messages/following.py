@@ -11,7 +11,7 @@ from messages.inventory import plain
 
 
 class Told:
-    """What was said; a message that is neither raised nor warned is handed in with a call."""
+    """Record of a message; one that is neither raised nor warned is handed in with a call."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -21,7 +21,7 @@ class Told:
 
 
 class says:
-    """What stands in the block raises or warns, and the message holds these texts.
+    """The code in the block raises or warns, and the message holds these texts.
 
     ``{}`` stands for anything.
     """

@@ -73,7 +73,7 @@ class Message(NamedTuple):
 
 
 def _holds(text: str, fragment: str, at: int) -> bool:
-    """Whether the fragment stands in the text so that it holds this place."""
+    """Return True if the text has the fragment at a position that covers this place."""
     first = text.find(fragment, max(0, at + 1 - len(fragment)))
     return 0 <= first <= at
 
@@ -112,7 +112,7 @@ def messages() -> tuple[Message, ...]:
 
 @cache
 def fragments() -> frozenset[str]:
-    """What the tests of this folder provoke: the texts of ``says(...)``."""
+    """Return the fragments that the tests of this folder provoke: the texts of ``says(...)``."""
     return frozenset(
         plain(argument.value)
         for path in sorted(HERE.glob("test_*.py"))

@@ -1,4 +1,4 @@
-"""What the arithmetics of other systems say, followed."""
+"""Following the messages of the arithmetics of other systems works."""
 
 from __future__ import annotations
 

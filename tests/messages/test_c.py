@@ -1,4 +1,4 @@
-"""What messages about models in C advise to do works."""
+"""Following the messages about models in C works."""
 
 from __future__ import annotations
 

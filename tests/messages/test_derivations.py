@@ -1,4 +1,4 @@
-"""What the errors of derivations advise leads to a derivation."""
+"""Following the errors of derivations leads to a derivation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def adds_up() -> nn.Module:
 
 
 def test_ask_inside_of_a_recording():
-    """Of this recording, before the next one."""
+    """A tensor answers for its own recording, before the next one begins."""
     with recording():
         pyqref.relu(X)
     y = quantizes()(X)
@@ -102,7 +102,7 @@ def test_ask_for_a_quantized_layer():
 
 
 def test_ask_for_a_layer_that_changes_numbers():
-    """What gives back what it is given decides nothing."""
+    """A layer that returns its argument unchanged decides nothing."""
     model = nn.Sequential(nn.Identity(), *quantizes())
     with says("ask for a layer that changes numbers"):
         pyqref.explain(model, X, "0", (0, 0))
@@ -138,7 +138,7 @@ def test_ask_for_integer_weights():
 
 
 def test_run_a_recurrent_layer_again_without_dropout():
-    """What was dropped is not known."""
+    """Dropped elements are not known afterwards."""
     model = recurrent().train()
     with recording():
         y, _ = model(X[None])

@@ -1,4 +1,4 @@
-"""What messages of derivatives, shifts and simplified models advise to do works."""
+"""Following the messages about derivatives, shifts and simplified models works."""
 
 from __future__ import annotations
 

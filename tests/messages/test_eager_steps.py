@@ -1,4 +1,4 @@
-"""What messages about steps of the eager workflow that were missed advise to do works."""
+"""Following the messages about steps of the eager workflow that were missed works."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def calibrated(model: Any, x: Any = X) -> Any:
 
 
 def test_a_model_that_was_not_prepared() -> None:
-    """What prepare returns is calibrated and converted."""
+    """The result of prepare can be calibrated and converted."""
     model = wrapped(nn.Linear(3, 2))
     with says(
         "call prepared = prepare(model), which returns a copy unless inplace=True, run it on "

@@ -1,4 +1,4 @@
-"""What messages of the eager workflow advise to do works."""
+"""Following the messages of the eager workflow works."""
 
 from __future__ import annotations
 

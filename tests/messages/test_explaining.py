@@ -1,4 +1,4 @@
-"""What messages of the ledger advise to do works."""
+"""Following the messages of the ledger works."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def models() -> tuple[nn.Module, nn.Module]:
 
 
 def test_models_of_the_ledger() -> None:
-    """Both in evaluation mode, the second one quantized."""
+    """Both models are in evaluation mode, and the second one is quantized."""
     model, quantized = models()
     with says("call eval() on it first"):
         pyqref.ledger(model.train(), quantized, X)

@@ -1,4 +1,4 @@
-"""What messages about files advise to do works, with the real torch where it is installed."""
+"""Following the messages about files works, with the real torch where it is installed."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_a_qconfig_of_torch_is_left_behind() -> None:
 
 
 def test_masks_that_are_functions() -> None:
-    """The same mask as a tensor."""
+    """A mask that is a function can be given as a tensor."""
     flex = pyqref.nn.attention.flex_attention
     x = pyqref.ones(1, 1, 2, 4)
     with says("give scaled_dot_product_attention an attn_mask"):

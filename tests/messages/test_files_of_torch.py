@@ -1,4 +1,4 @@
-"""What messages about files of torch advise to do works."""
+"""Following the messages about files of torch works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What messages about gradients advise to do works."""
+"""Following the messages about gradients works."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_tensor_that_requires_a_gradient() -> None:
 
 
 def test_the_backward_pass() -> None:
-    """What is asked for twice, changed, left out or differentiated again has another way."""
+    """Every refusal of the backward pass names another way, which works."""
     x = pyqref.tensor([3.0], requires_grad=True)
     squared = x * x
     squared.backward()

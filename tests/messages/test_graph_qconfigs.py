@@ -1,4 +1,4 @@
-"""What messages about QConfigs that graph mode cannot use advise to do works."""
+"""Following the messages about QConfigs that graph mode cannot use works."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_qconfig_that_does_not_fit() -> None:
     )
     mapping = everywhere(q.default_qconfig)
     model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
-    with says("give a QConfig that fits in the qconfig_mapping, or None for what is to stay float"):
+    with says("give a QConfig that fits in the qconfig_mapping, or None for parts that stay float"):
         prepare(copy.deepcopy(mapping).set_module_name("0", signed), model)
     prepare(copy.deepcopy(mapping).set_module_name("0", q.default_qconfig), model)
     prepare(mapping.set_module_name("0", None), model)
@@ -138,7 +138,7 @@ def test_a_type_of_bias_that_no_qconfig_asks_for() -> None:
     with says(
         "leave bias_dtype out of the DTypeConfig, and quantize the bias where the reference model "
         "is lowered",
-        "give None in the qconfig_mapping for what is to stay float",
+        "give None in the qconfig_mapping for parts that stay float",
     ):
         prepare(
             mapping, nn.Sequential(nn.Linear(3, 3)), backend_config=backend_of_linear(pyqref.int32)

@@ -1,4 +1,4 @@
-"""What messages of quantization in graph mode advise to do works."""
+"""Following the messages of quantization in graph mode works."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_prepare_fx() -> None:
 
 
 def test_convert_fx() -> None:
-    """Of a prepared model, after calibration, as often as one likes."""
+    """A prepared model converts after calibration, and as often as one likes."""
     model = network()
     with says("call prepare_fx first"):
         fx.convert_fx(model)

@@ -1,4 +1,4 @@
-"""What messages of the tracer and of graphs advise to do works."""
+"""Following the messages of the tracer and of graphs works."""
 
 from __future__ import annotations
 
@@ -298,7 +298,7 @@ def test_graph_modules() -> None:
 
 
 def test_replacing_a_pattern() -> None:
-    """One of the two arguments, a replacement or what makes it."""
+    """Exactly one of the two arguments is given: a replacement, or what makes it."""
     model = fx.symbolic_trace(lambda x: x + 1)
     replace = fx.subgraph_rewriter.replace_pattern_with_filters
     with says("give exactly one of replacement and replacement_callback"):
@@ -317,7 +317,7 @@ def test_drawing_without_graphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_graph_for_one_value_of_an_argument() -> None:
-    """That value, or a graph for another."""
+    """A graph holds for one value of the argument; another value needs another graph."""
 
     def scaled(x: Any, twice: bool) -> Any:
         return 2 * x if twice else x

@@ -91,7 +91,7 @@ _DOTTED = re.compile(rf"(?<![\w.:}}/'-])((?:{'|'.join(_ROOTS)})(?:\.[A-Za-z]\w*)
 
 
 def exists(name: str) -> bool:
-    """Whether a dotted name leads to something."""
+    """Return True if a dotted name leads to something."""
     root, *steps = name.split(".")
     found = importlib.import_module(_ROOTS[root])
     if root == "quantized" and steps[0] == "functional":

@@ -1,4 +1,4 @@
-"""What messages about float layers, losses and their helpers advise to do works."""
+"""Following the messages about float layers, losses and their helpers works."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_dtype_that_a_function_cannot_take() -> None:
 
 
 def test_losses() -> None:
-    """Reductions by name, targets of the same size, logits for what is no probability."""
+    """Reductions by name, targets of the same size, logits in the place of probabilities."""
     x, wrong = floats(2, 3), floats(2, 1)
     with says("use reduction='{}' instead.") as told:
         F.mse_loss(x, x, size_average=False)

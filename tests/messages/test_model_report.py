@@ -1,4 +1,4 @@
-"""What messages of the model report advise to do works."""
+"""Following the messages of the model report works."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyqref.quantization.fx import _model_report as reports
 
 
 def report(detector: reports.DetectorBase) -> reports.ModelReport:
-    """Of one linear layer."""
+    """Return the report of a model with one linear layer."""
     mapping = quantization.get_default_qconfig_mapping()
     model = nn.Sequential(nn.Linear(2, 2)).eval()
     return reports.ModelReport(

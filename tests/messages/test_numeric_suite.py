@@ -1,4 +1,4 @@
-"""What messages of the numeric suite for graph mode advise to do works."""
+"""Following the messages of the numeric suite for graph mode works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What messages of observers, fake quantizers and qconfigs advise to do works."""
+"""Following the messages of observers, fake quantizers and qconfigs works."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_an_observer_without_data() -> None:
 
 @pytest.mark.parametrize("kind", [q.MinMaxObserver, q.FakeQuantize])
 def test_a_range_of_integers(kind: Any) -> None:
-    """Both ends, or those of the dtype."""
+    """Both ends are given, or the ends of the dtype hold."""
     with says("give quant_min and quant_max both or neither"):
         kind(quant_min=0)
     kind(quant_min=0, quant_max=15)
@@ -157,7 +157,7 @@ def test_what_is_no_qconfig() -> None:
         return q.prepare(model)(floats(4, 3))
 
     def run(told: Any) -> Any:
-        """What is written behind the last colon, or after "write"."""
+        """Run the text behind the last colon, or behind "write"."""
         return eval(told.text.rpartition("; ")[2].partition(": ")[2], vars(q))
 
     with says("write get_default_qconfig({})") as told:

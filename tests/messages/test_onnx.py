@@ -1,4 +1,4 @@
-"""What messages about files of ONNX advise to do works."""
+"""Following the messages about files of ONNX works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What messages of optimizers, operators, measures and data loaders advise to do works."""
+"""Following the messages of optimizers, operators, measures and data loaders works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What messages of quantized layers, and of those on the way to them, advise to do works."""
+"""Following the messages of quantized layers, and of layers on the way to them, works."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_recurrent_and_attention_layers() -> None:
 
 
 def test_arguments_of_quantizable_layers() -> None:
-    """Both biases or none; a mask beside is_causal."""
+    """Both biases are given or none; a mask stands beside is_causal."""
     x = floats(2, 1, 4)
     attention = nn.quantizable.MultiheadAttention(4, 2).eval()
     with says("give the mask as attn_mask"):

@@ -1,4 +1,4 @@
-"""What messages of quantized operations and functions advise to do works."""
+"""Following the messages of quantized operations and functions works."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_biases_that_qnnpack_cuts() -> None:
 
 
 def test_reals_of_exported_graphs() -> None:
-    """Of other tensors, float32 ones."""
+    """Tensors of other types work after they are converted to float32."""
     x = pyqref.ones(2, dtype=pyqref.float64)
     q = pyqref.quantize_per_tensor(x.float(), 0.5, 0, pyqref.qint8)
     quantize, grid = pyqref.ops.quantized_decomposed.quantize_per_tensor, (0.5, 0, -128, 127)

@@ -1,4 +1,4 @@
-"""What messages about running scripts, and names that scripts use, advise to do works."""
+"""Following the messages about running scripts, and about names in scripts, works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is used for the first time while Python shuts down says so, and what to do instead."""
+"""A name that is first used while Python shuts down says so, and what to do instead."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CALLS = [
 
 
 def printed_by(script: str) -> str:
-    """What a process of its own prints, which says nothing else."""
+    """Return the text that a process of its own prints, which must report no errors."""
     done = subprocess.run(
         [sys.executable, "-c", script],
         # Elsewhere: in a clone the sources would hide the package that is tested.

@@ -1,4 +1,4 @@
-"""What messages about the state dict of another kind of model advise to do works."""
+"""Following the messages about the state dict of another kind of model works."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ DYNAMIC: dict[str, list[Step]] = {"float": [], "quantized": [q.quantize_dynamic]
 
 
 def after(steps: list[Step], model: Any) -> Any:
-    """What becomes of a model, which is calibrated where it is prepared."""
+    """Return a model after these steps; it is calibrated where it is prepared."""
     for step in steps:
         model = step(model)
         if step.__name__.startswith("prepare"):

@@ -1,4 +1,4 @@
-"""What messages about devices, scripted models, profilers and switches advise to do works."""
+"""Following the messages about devices, scripted models, profilers and switches works."""
 
 from __future__ import annotations
 

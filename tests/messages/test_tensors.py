@@ -1,4 +1,4 @@
-"""What messages about tensors, quantized and plain, advise to do works."""
+"""Following the messages about tensors, quantized and plain, works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What messages about golden vectors advise to do works."""
+"""Following the messages about golden vectors works."""
 
 from __future__ import annotations
 

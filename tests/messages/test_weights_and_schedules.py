@@ -1,4 +1,4 @@
-"""What messages about weights, lazy layers, schedules and types advise to do works."""
+"""Following the messages about weights, lazy layers, schedules and types works."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Rows(nn.Module):
     """The first row."""
 
     def forward(self, x: Any) -> Any:
-        """Of a matrix."""
+        """Return the first row of a matrix."""
         return x[:1]
 
 

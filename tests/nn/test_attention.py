@@ -92,7 +92,7 @@ def test_bad_heads_and_shapes() -> None:
 
 @pytest.mark.parametrize("is_causal", [False, True])
 def test_gradients_are_those_of_products_and_a_softmax(is_causal: bool) -> None:
-    """Of float32 it is one operation, of float64 products and a softmax, each with its gradient.
+    """Gradients of the fused operation (float32) agree with those of its parts (float64).
 
     The bound: each of four products of at most 9 terms of size 4 at most, and a softmax, have some
     40 roundings.
@@ -111,7 +111,7 @@ def test_gradients_are_those_of_products_and_a_softmax(is_causal: bool) -> None:
 
 
 def test_layer_without_weights_gives_the_bias_where_a_query_may_look_nowhere() -> None:
-    """As torch's layer does; with weights those are nan."""
+    """The bias comes out, as in torch's layer; with weights these results are nan."""
     layer, x = nn.MultiheadAttention(4, 2), _normal(5, 1, 4)
     hidden = pyqref.ones(1, 5, dtype=pyqref.bool)
     y, _ = layer(x, x, x, key_padding_mask=hidden, need_weights=False)

@@ -44,7 +44,7 @@ EMPTY: dict[str, tuple[Any, tuple[int, ...]]] = {
 
 @pytest.mark.parametrize("size", [0, (0, 2), (2, 0)])
 def test_no_windows(size: Any) -> None:
-    """None are asked for, none are there; no element has a gradient."""
+    """No windows are asked for and none come out; no element has a gradient."""
     for layer in (nn.AdaptiveMaxPool2d(size), nn.AdaptiveAvgPool2d(size)):
         x = pyqref.ones(1, 3, 4, 5, requires_grad=True)
         y = layer(x)
@@ -55,7 +55,7 @@ def test_no_windows(size: Any) -> None:
 
 @pytest.mark.parametrize("name", EMPTY)
 def test_empty_batch(name: str) -> None:
-    """Nothing in, nothing out, and an empty gradient."""
+    """An empty batch gives an empty result and an empty gradient."""
     layer, shape = EMPTY[name]
     x = pyqref.zeros(shape, requires_grad=True)
     y = layer(x)

@@ -201,7 +201,7 @@ def test_batch_norm_running_statistics() -> None:
 
 @pytest.mark.parametrize(("training", "eps"), [(True, 0.0), (True, -1.0), (False, -1.0)])
 def test_batch_norm_refuses_an_eps_that_is_too_small(training: bool, eps: float) -> None:
-    """As torch does: 0 divides by zero where all values of a batch are equal."""
+    """An ``eps`` of 0 is refused, as in torch: a batch of equal values would divide by zero."""
     moments = pyqref.zeros(1), pyqref.ones(1)
     with pytest.raises(ValueError, match=rf"eps must be .*, got {eps}"):
         F.batch_norm(_tensor([[1.0], [3.0]]), *moments, training=training, eps=eps)

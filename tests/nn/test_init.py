@@ -113,7 +113,7 @@ def test_parameters_stay_leaves() -> None:
 
 
 def test_generator() -> None:
-    """A generator of one's own leaves the default stream alone."""
+    """A user's generator leaves the default stream alone."""
     before = pyqref.rand(1).item()
     pyqref.manual_seed(0)
     generator = pyqref.Generator().manual_seed(1)

@@ -1,4 +1,4 @@
-"""What holds for every float layer: gradients, dtypes, state, copies."""
+"""Every float layer passes these checks: gradients, dtypes, state, copies."""
 
 from __future__ import annotations
 

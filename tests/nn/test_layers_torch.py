@@ -49,7 +49,7 @@ def test_prints_as_torch(torch, row: Row) -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
 def test_starts_as_torch(torch, row: Row) -> None:
-    """The same seed gives the same keys and the same first values, to the bit.
+    """One seed gives torch's keys and torch's first values, to the bit.
 
     Normal numbers are left out: torch computes them with the vector functions of its build.
     """

@@ -83,7 +83,7 @@ def test_copies_and_what_is_refused() -> None:
 
 
 def test_sync_batch_norm() -> None:
-    """The same numbers as BatchNorm2d; the conversion takes the tensors over."""
+    """It computes the numbers of BatchNorm2d, and the conversion takes the tensors over."""
     model = nn.Sequential(nn.Conv2d(2, 3, 1), nn.Sequential(nn.BatchNorm2d(3)), nn.ReLU())
     expected = copy.deepcopy(model)
     tensors = [id(each) for each in (*model.parameters(), *model.buffers())]

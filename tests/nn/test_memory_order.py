@@ -1,4 +1,4 @@
-"""What has its channels last in memory keeps them there, whatever kernel runs."""
+"""Images with their channels last in memory keep them there, whatever kernel runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OPERATIONS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("kernel", kernels.usable())
 def test_channels_stay_last(name: str, kernel: str) -> None:
-    """As ``torch`` lays them (but for circular padding), with the numbers of images in C order."""
+    """The order is torch's (but for circular padding), the numbers are those of C order."""
     array = np.random.default_rng(0).standard_normal((3, 8, 20, 9), np.float32)
     x = pyqref.from_numpy(array)
     with kernels.use(kernel):

@@ -84,7 +84,7 @@ def test_sequential_edits() -> None:
     ],
 )
 def test_errors(action, error) -> None:
-    """What a container cannot hold, or does not have, is refused."""
+    """A container refuses items that it cannot hold or does not have."""
     with pytest.raises(error):
         action()
 

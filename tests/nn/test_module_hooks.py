@@ -17,7 +17,7 @@ class Double(nn.Module):
 
 
 def test_pre_hook_replaces_arguments() -> None:
-    """What a pre-hook returns becomes the arguments; None leaves them."""
+    """The result of a pre-hook becomes the arguments; None leaves them."""
     module = Double()
     module.register_forward_pre_hook(lambda m, args: None)
     module.register_forward_pre_hook(lambda m, args: args[0] + 1)

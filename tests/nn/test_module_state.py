@@ -153,7 +153,7 @@ def test_failed_load_undoes_overridden_loading() -> None:
 
 
 def test_exception_while_loading_names_the_module() -> None:
-    """What a module cannot take is reported with its path, and undone."""
+    """A value that a module cannot take is reported with its path, and undone."""
 
     class Own(Layer):
         def _load_from_state_dict(self, state_dict, prefix, *args) -> None:
@@ -207,7 +207,7 @@ def test_quantized_into_float() -> None:
 
 
 def test_a_failed_load_keeps_the_counter_of_changes() -> None:
-    """What was made of a parameter meanwhile, and shares its memory, still sees it change."""
+    """A tensor that shares a parameter's memory still sees it change after a failed load."""
     model = Layer()
     seen = []
 
@@ -363,7 +363,7 @@ def test_refused_load_does_not_disturb_other_threads() -> None:
 
 
 def test_refused_load_changes_no_version() -> None:
-    """What was not written does not count as changed: a gradient can still be asked for."""
+    """A tensor that was not written does not count as changed: its gradient is still available."""
     layer = nn.Linear(2, 2)
     y = (layer(pyqref.ones(1, 2)) ** 2).sum()
     with pytest.raises(RuntimeError, match="Missing key"):

@@ -27,7 +27,7 @@ def _gram(weight: Any) -> Any:
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("trivialization", [True, False])
 def test_it_is_orthogonal(name: str | None, shape: tuple[int, int], trivialization: bool) -> None:
-    """At once, and after a step of training, for every function and shape."""
+    """The weight is orthogonal at once, and after a step of training."""
     layer = pyqref.nn.Linear(shape[1], shape[0])
     orthogonal(layer, "weight", name, use_trivialization=trivialization)
     unit = np.eye(min(shape))
@@ -66,7 +66,7 @@ def test_it_keeps_an_orthogonal_weight() -> None:
 @pytest.mark.parametrize("shape", [*SHAPES, (2, 6, 3)])
 @pytest.mark.parametrize("trivialization", [True, False])
 def test_as_torch(name: str, shape: tuple[int, ...], trivialization: bool) -> None:
-    """From torch's state the same weight and gradient; the same weight to begin with."""
+    """A state of torch gives the same weight and gradient, and both begin with the same weight."""
     torch = pytest.importorskip("torch")
     from torch.nn.utils.parametrizations import orthogonal as torch_orthogonal
 
@@ -94,7 +94,7 @@ def test_as_torch(name: str, shape: tuple[int, ...], trivialization: bool) -> No
 
 
 def test_refusals() -> None:
-    """Of a weight that is none, is no matrix, or that cannot be assigned."""
+    """Weights that do not exist, are no matrices, or cannot be assigned are refused."""
     layer = pyqref.nn.Linear(3, 5)
     with pytest.raises(ValueError, match="no parameter or buffer with name 'other'"):
         orthogonal(layer, "other")

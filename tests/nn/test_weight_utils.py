@@ -180,7 +180,7 @@ LAYER = layer([1.0, 2.0], [3.0, 4.0])
     ],
 )
 def test_errors(action: Callable[[], Any], error: type[Exception], message: str) -> None:
-    """What cannot be is refused, and the layer stays as it was."""
+    """Impossible arguments are refused, and the layer stays as it was."""
     with pytest.raises(error, match=message):
         action()
     assert ["weight", "bias"] == list(LAYER.state_dict())

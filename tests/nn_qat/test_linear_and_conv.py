@@ -68,7 +68,7 @@ def test_from_float_and_back(cls: Any, make: Any) -> None:
 
 
 def test_from_float_takes_a_qconfig() -> None:
-    """As in the documentation of 1.4, second argument; the flag of 2.x is no qconfig."""
+    """A QConfig is the second argument, as documented in 1.4; 2.x's flag is no QConfig."""
     linear, qconfig = nn.Linear(4, 3), _qconfig()
     assert qconfig is nn.qat.Linear.from_float(linear, qconfig).qconfig
     linear.qconfig = qconfig

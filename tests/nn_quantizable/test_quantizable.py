@@ -209,7 +209,7 @@ def test_attention_errors() -> None:
 
 
 class Model(nn.Module):
-    """One of each."""
+    """Model with one layer of each kind."""
 
     def __init__(self) -> None:
         super().__init__()

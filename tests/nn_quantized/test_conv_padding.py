@@ -120,7 +120,7 @@ def _reference(model: Any, x: Any) -> tuple[Any, Any]:
 @pytest.mark.parametrize("workflow", [_static, _qat, _graph, _reference])
 @pytest.mark.parametrize("spatial", [1, 2, 3])
 def test_every_workflow_keeps_the_padding(spatial: int, workflow: Any) -> None:
-    """What is deployed gives what was observed, where another padding is wrong by halves."""
+    """The converted model agrees with the observed one; another padding is wrong by halves."""
     x = _input(spatial)
     for mode, padding in itertools.product(MODES, [1, "same"]):
         before, after = workflow(_Net(spatial, mode, padding), x)
@@ -148,7 +148,7 @@ def test_packing_takes_words(spatial: int) -> None:
 
 
 def test_transposed_convolutions_take_numbers_alone() -> None:
-    """As the float ones: what they pad is the output."""
+    """Padding is numbers only, as in the float layers, since it is the output that is padded."""
     with pytest.raises(ValueError, match="padding must be one integer or 2 integers"):
         nn.quantized.ConvTranspose2d(2, 3, 3, padding="same")
     with pytest.raises(ValueError, match="padding_mode must be 'zeros', got 'reflect'"):

@@ -331,7 +331,7 @@ def test_some_steps_of_float16_at_a_time(
 
 @pytest.mark.parametrize("dtype", [pyqref.qint8, pyqref.float16])
 def test_some_rows_of_a_cell_at_a_time(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the grid of all of them."""
+    """Rows that are computed apart stay on the grid of all of them."""
     cell = dynamic.RNNCell(3, 8, nonlinearity="relu", dtype=dtype)
     x, hidden = pyqref.randn(10, 3), pyqref.randn(10, 8)
     expected = cell(x, hidden)
@@ -345,7 +345,7 @@ def test_some_rows_of_a_cell_at_a_time(dtype: Any, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("dtype", [pyqref.qint8, pyqref.float16])
 @pytest.mark.parametrize("rows", [2, 150])
 def test_layers_replace_what_is_below(cls: Any, dtype: Any, rows: int) -> None:
-    """Of two directions: the bits of layers whose results have places of their own."""
+    """Layers of two directions have the bits of layers whose results have places of their own."""
     layer = cls(5, 24, num_layers=3, bidirectional=True, dtype=dtype)
     x, sizes = pyqref.randn(20, rows, 5), [rows] * 20
     below = x._array.reshape(-1, 5)

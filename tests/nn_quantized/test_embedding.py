@@ -109,7 +109,7 @@ def test_mean_of_an_empty_bag() -> None:
 
 
 def test_bag_options() -> None:
-    """What cannot be quantized is refused, with the remedy."""
+    """Options that cannot be quantized are refused, with the remedy."""
     with pytest.raises(ValueError, match="mode must be 'sum' or 'mean', got 'max'"):
         nnq.EmbeddingBag(10, 12, mode="max")
     layer = filled(nn.EmbeddingBag, padding_idx=3)

@@ -21,7 +21,7 @@ def _observed() -> Any:
 
 
 def test_documented_examples() -> None:
-    """As printed in the documentation of 1.4, QFunctional('add') on qint32 included."""
+    """The examples of the documentation of 1.4 print the same, QFunctional('add') on qint32 too."""
     f_add = FloatFunctional()
     assert 7.0 == f_add.add(pyqref.tensor(3.0), pyqref.tensor(4.0)).item()
     q_add = QFunctional("add")

@@ -99,7 +99,7 @@ def test_state_round_trip(per_channel: bool) -> None:
 
 
 def test_scale_is_saved_as_float32() -> None:
-    """As torch: 0.11 reloads as the float32 next to it."""
+    """A scale is saved as float32, as in torch: 0.11 comes back as the nearest float32."""
     layer = nn.quantized.Linear(3, 2)
     layer.scale = 0.11
     layer.load_state_dict(layer.state_dict())
@@ -123,7 +123,7 @@ def test_a_state_that_does_not_fit_changes_nothing() -> None:
 
 @pytest.mark.parametrize("packed", [5, (pyqref.ones(2, 3),), ("weight", None), (None, None)])
 def test_a_state_of_something_else(packed: Any) -> None:
-    """What is no pair of a weight and a bias is refused in words."""
+    """A state other than a weight and a bias is refused in words."""
     layer = _layer()
     state = layer.state_dict()
     state["_packed_params._packed_params"] = packed

@@ -128,7 +128,7 @@ def test_hostile_grids(name: str) -> None:
 
 @pytest.mark.parametrize("key", ["scale", "zero_point"])
 def test_learned_grids(key: str) -> None:
-    """What an optimizer leaves is loaded, and brought into range by the next call."""
+    """A grid that an optimizer left behind loads, and the next call brings it into range."""
     layer = _LearnableFakeQuantize(tq.MinMaxObserver, 0, 255)
     state = layer.state_dict()
     for wrong in (NAN, INF):

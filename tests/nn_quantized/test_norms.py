@@ -171,7 +171,7 @@ def test_batch_norm(cls: Any, float_cls: Any, shape: tuple[int, ...]) -> None:
     ],
 )
 def test_batch_norm_relu(cls: Any, group: Any, float_cls: Any, shape: tuple[int, ...]) -> None:
-    """Nothing below the zero point; from the observed group."""
+    """No result is below the zero point, nor in a layer that is made from an observed group."""
     norm = float_cls(4)
     norm(floats(3, *shape))
     made = cls.from_float(observed(group(norm.eval(), nn.ReLU())))

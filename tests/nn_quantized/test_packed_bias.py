@@ -61,7 +61,7 @@ def test_bias_of_the_next_call(engine: str, bias: str, change: Any, copied: bool
 @pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
 @pytest.mark.parametrize("kind", ["Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose2d"])
 def test_a_layer_without_bias_has_none(engine: str, kind: str) -> None:
-    """On any engine; a state of qnnpack, for which torch packs zeros, loads and changes nothing."""
+    """A layer without bias has none on any engine; qnnpack's state with zeros changes nothing."""
     pyqref.backends.quantized.engine = engine
     dimensions = int(kind[-2]) if kind.endswith("d") else 0
     float_layer = getattr(nn, kind)(*((4, 3, 1) if dimensions else (4, 3)), bias=False)

@@ -82,7 +82,7 @@ def test_bad_input() -> None:
 
 
 def test_dequantize_lets_floats_pass() -> None:
-    """As torch: the float part of a model may end in a DeQuantStub."""
+    """Floats pass unchanged, as in torch: the float part of a model may end in a DeQuantStub."""
     assert [1.5] == DeQuantize()(pyqref.tensor([1.5])).tolist()
 
 

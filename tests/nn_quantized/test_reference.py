@@ -81,7 +81,7 @@ def test_float16_and_none() -> None:
 
 
 def test_states_of_another_grid_are_loaded() -> None:
-    """From per tensor to per channel and back."""
+    """A state per tensor loads into a layer per channel, and back."""
     first = reference.Linear.from_float(nn.Linear(4, 3), GRID)
     second = reference.Linear.from_float(nn.Linear(4, 3), _channels(3))
     for source, target in ((first, second), (second, reference.Linear(4, 3))):

@@ -51,7 +51,7 @@ def integers(y: Any) -> list[Any]:
 
 
 def afresh(layer: Any, x: Any) -> list[Any]:
-    """What a layer gives that was never called."""
+    """Return the result of a copy of the layer that was never called."""
     return integers(copy.deepcopy(layer)(x))
 
 
@@ -103,7 +103,7 @@ def test_what_has_changed_since_the_last_call_is_seen(name: str) -> None:
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_copies_of_a_called_layer_begin_anew(name: str) -> None:
-    """What a call prepared is neither copied nor pickled."""
+    """Values that a call prepared are neither copied nor pickled."""
     layer, x = layer_and_input(name)
     expected = integers(layer(x))
     for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
@@ -130,7 +130,7 @@ def test_a_second_call_is_refused_as_a_first_one_is(name: str) -> None:
 
 
 def test_an_addition_in_the_same_rounding_is_called_again_as_at_first() -> None:
-    """With other tensors of the same grids, other grids and other shapes."""
+    """The addition is called again with other tensors, other grids and other shapes."""
     rng = np.random.default_rng(0)
     layer = nniq.ConvAdd2d(8, 8, 3, padding=1)
     weight = quantized(rng, 8, 8, 3, 3, dtype=pyqref.qint8)

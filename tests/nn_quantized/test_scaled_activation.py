@@ -152,7 +152,7 @@ def test_prelu_weight() -> None:
 
 
 def test_prelu_warns_of_another_weight_dtype() -> None:
-    """As torch does: the default weight observers are of qint8."""
+    """A weight observer of qint8, the default, causes a warning as in torch."""
     layer = nn.PReLU()
     layer.qconfig = quantization.default_qconfig
     layer.activation_post_process = layer.qconfig.activation()

@@ -11,12 +11,12 @@ from pathlib import Path
 from docs.extensions import extension
 
 from pyqref.explaining.show.links import link
+from pyqref.sphinx import equations as EQUATIONS
 
 ROOT = Path(__file__).parents[2]
 NUMERICS = sorted((ROOT / "pyqref" / "numerics").glob("*.py"))
 
 
-EQUATIONS = extension("equations")
 SURVEY = EQUATIONS.survey()
 
 
@@ -43,7 +43,7 @@ def test_every_equation_has_one_function_and_one_display() -> None:
 
 
 def test_no_label_is_unknown() -> None:
-    """What a docstring, a kernel or a test names is displayed in the theory."""
+    """The theory displays every label that a docstring, a kernel or a test names."""
     assert {} == SURVEY.unknown
 
 
@@ -85,5 +85,5 @@ def test_a_compiled_equation_has_twins_on_every_processor() -> None:
 def test_tests_are_counted() -> None:
     """A test with two cases counts twice."""
     file = "tests/formulas/test_fake_quantize.py"
-    counted = EQUATIONS.cases([file])
+    counted = extension("cases").cases([file])
     assert 2 == counted[f"{file}::test_eq_fake_quantize_channel__near_ties"]

@@ -46,7 +46,7 @@ def test_clamp_and_hardtanh() -> None:
 
 
 def test_leaky_relu() -> None:
-    """On the grid of the input, or on one that is given."""
+    """The result is on the grid of the input, or on one that is given."""
     x = _quantized([-1.0, 2.0])
     assert ops.leaky_relu(x, 0.5).int_repr().tolist() == [3, 8]
     assert F.leaky_relu(x, 0.5).int_repr().tolist() == [3, 8]

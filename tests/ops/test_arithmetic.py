@@ -82,7 +82,7 @@ def test_add_broadcasts() -> None:
 
 
 def test_add_of_a_number_is_add_scalar() -> None:
-    """As the overload of torch: no output parameters are needed."""
+    """Adding a number needs no output parameters, as with torch's overload."""
     a = _quantized([1.0, 2.0])
     expected = ops.add_scalar(a, 1.0)
     for actual in (ops.add(a, 1.0), ops.add(1.0, a)):
@@ -226,7 +226,7 @@ UNLIKE: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", UNLIKE)
 def test_joins_of_unlike_grids_warn(name: str) -> None:
-    """What follows the first tensor is put on its grid, with loss, as in torch."""
+    """Later tensors are put on the grid of the first one, with loss, as in torch."""
     join = UNLIKE[name]
     narrow, wide = _quantized([0.0, 2.0], scale=0.25), _quantized([0.0, 200.0], scale=1.0)
     with pytest.warns(UnlikeGridsWarning, match=r"tensor 1, of scale 1 and .*-1 to 62\.75 only"):
@@ -248,7 +248,7 @@ def test_joins_with_a_grid_of_their_own_do_not_warn() -> None:
 
 
 def test_a_warning_of_unlike_grids_names_the_module() -> None:
-    """In graph mode after lowering as well: multiplication by a number moves one grid."""
+    """The module is named in graph mode as well: multiplying by a number moves one grid."""
 
     class Block(nn.Module):
         def forward(self, x: Any) -> Any:

@@ -42,7 +42,7 @@ def test_follows_the_equation(engine: str, reduce_range: bool, dimensions: int) 
 
 
 def test_results_outside_the_range_of_the_input_saturate() -> None:
-    """As in torch: a convolution that doubles its input loses half of it."""
+    """Results saturate as in torch: a convolution that doubles its input loses half of it."""
     weight = pyqref.quantize_per_tensor(pyqref.full((1, 1, 1), 2.0), 0.02, 0, pyqref.qint8)
     packed = ops.conv1d_prepack(weight)
     y = ops.conv1d_dynamic(pyqref.tensor([[[0.0, 0.25, 1.0]]]), packed)

@@ -53,7 +53,7 @@ def test_max_pool_as_torch(axes: int) -> None:
 
 
 def test_batch_norm() -> None:
-    """What the operation of the same name in ``ops.quantized`` gives."""
+    """It agrees with the operation of the same name in ``ops.quantized``."""
     q, moments = image(2), (pyqref.ones(3), pyqref.zeros(3), pyqref.zeros(3), pyqref.ones(3))
     expected = pyqref.ops.quantized.batch_norm2d(q, *moments, 1e-5, 0.05, 3)
     actual = pyqref.quantized_batch_norm(q, *moments, 1e-5, 0.05, 3)

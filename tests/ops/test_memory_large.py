@@ -1,4 +1,4 @@
-"""What would be held as a whole if it were not cut: dynamic and fused layers, long rows, views."""
+"""Operations that are cut so as not to hold everything: dynamic, fused, long rows, views."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def passed_back() -> Operation:
 
 
 def passed_back_by_bits() -> Operation:
-    """The same, and the mask is what a kernel gave."""
+    """Pass gradients back by a mask that a kernel made."""
     gradient = real(2000, 1500).T
     _, mask = _kernels.fake_quantize_per_tensor(np.ones((1500, 2000), np.float32), 1, 0, 0, 1)
     return lambda: pyqref.from_numpy(_kernels.straight_through(gradient._array, mask))

@@ -50,7 +50,7 @@ def comparison(name: str, run: Callable[[Any], Any]) -> dict[str, Callable[[], O
 
 
 def compared(run: Callable[[Any, Any], Any], order: str) -> Operation:
-    """With a tensor that lies in another order, and is on another grid."""
+    """Compare with a tensor in another order and on another grid."""
     x = quantized(*SHAPE)
     y = make_per_tensor(ORDERS[order](x)._array, 0.07, 2, pyqref.quint8)
     x = x.permute(0, 1, 3, 2).contiguous() if order == "exchanged" else x
@@ -59,7 +59,7 @@ def compared(run: Callable[[Any, Any], Any], order: str) -> Operation:
 
 
 def answer(run: Callable[[], Any]) -> Callable[[], None]:
-    """What gives no tensor."""
+    """Wrap a call so that it returns no tensor."""
 
     def ignore() -> None:
         run()
@@ -107,7 +107,7 @@ SORTED = (
 
 
 def changed(run: Callable[[Any], Any], kind: str, order: str) -> Operation:
-    """In place: there is no result."""
+    """Change a tensor in place, without a result."""
     x = ORDERS[order](KINDS[kind]())
     return answer(lambda: run(x))
 

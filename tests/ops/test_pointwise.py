@@ -75,7 +75,7 @@ def test_tie_of_the_vector_body() -> None:
 
 
 def test_threshold_keeps_the_grid() -> None:
-    """What is not above the threshold becomes the value."""
+    """A value that is not above the threshold is replaced."""
     x = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 0.5, 2.0]), 0.5, 4, pyqref.quint8)
     y = ops.threshold(x, 0.5, 1.0)
     assert ([6, 6, 8], 0.5, 4) == (y.int_repr().tolist(), y.q_scale(), y.q_zero_point())

@@ -104,7 +104,7 @@ def rosenbrock(library: Any, settings: dict[str, Any], steps: int) -> tuple[list
     ],
 )
 def test_lbfgs(settings: dict[str, Any]) -> None:
-    """The same path through the valley of Rosenbrock, with as many calls of the closure."""
+    """Steps follow torch's path through the valley of Rosenbrock, with as many closure calls."""
     expected, theirs = rosenbrock(torch, settings, 6)
     actual, ours = rosenbrock(pyqref, settings, 6)
     # The first steps of a path in double; rounding grows by the condition number, 2500, once.

@@ -1,4 +1,4 @@
-"""What the cases of eager mode share: numbers, a network, and what they return of a model."""
+"""Parts that the cases of eager mode share: numbers, a network, and results of a model."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ ERROR = re.compile(r"[A-Z]\w*Error")
 
 @dataclass(frozen=True)
 class Answer:
-    """What torch gives to one example, and what the page says that it gives."""
+    """Answer of torch to one example, and the answer that the page prints."""
 
     line: int
     source: str

@@ -23,7 +23,7 @@ OTHER_ORDER = 1.5  # as many roundings in a sum of products, in an order that BL
 
 
 class Operation(NamedTuple):
-    """What is computed, from tensors of which shapes, and the errors that are compared.
+    """Operation to compute, the shapes of its tensors, and the errors to compare.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ def graph_mode(torch: Any) -> Any:
 
 
 def target_name(target: Any) -> str:
-    """What a node calls, without the namespace of the library."""
+    """Return the name of what a node calls, without the namespace of the library."""
     if isinstance(target, str):
         return target
     name = getattr(target, "__name__", str(target))

@@ -50,7 +50,7 @@ def engines_of(name: str) -> tuple[str, ...]:
 
 
 def trains(name: str) -> bool:
-    """Whether the model is compared for training: each pattern with one form of ReLU.
+    """Return True if the model is compared for training: each pattern with one form of ReLU.
 
     torch does not fold batch norm into transposed convolutions for training.
     """

@@ -1,4 +1,4 @@
-"""What the cases of fx share: small models, and graphs as text that both libraries write alike."""
+"""Parts that the cases of fx share: small models, and graphs as text alike in both libraries."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def _quantized_parts(value: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Difference:
-    """What comparing two results gave."""
+    """Result of comparing two results."""
 
     elements: int
     different: int

@@ -24,12 +24,12 @@ __all__ = ["Local", "Roots", "run_node_by_node", "torch_roots"]
 
 @dataclass
 class Local:
-    """What differs when no difference is passed on.
+    """Differences between nodes when no difference is passed on.
 
     ``exact`` counts the nodes whose results are the same bits, ``inexact`` names the others.
     ``ours`` and ``theirs`` are the largest distances from double precision over all float nodes,
-    relative to the largest element of the result. ``statistics`` is the same for the running
-    statistics of batch norms.
+    relative to the largest element of the result. ``statistics`` is the largest such distance of
+    the running statistics of batch norms.
     """
 
     exact: int = 0
@@ -125,7 +125,7 @@ def _distance(found: Any, exact: Any) -> float:
 
 
 def _recorded(theirs: Any, x: Any) -> tuple[list[Any], list[Any]]:
-    """What every node of torch's gives, and what it gives in double precision if it adds."""
+    """Return the results of torch's nodes, and those in double precision of nodes that add."""
     import torch
 
     modules = dict(theirs.named_modules(remove_duplicate=False))

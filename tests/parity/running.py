@@ -96,7 +96,7 @@ def resolve(name: str) -> Any:
 
 
 def _keys_of(value: Any) -> set[Any]:
-    """What to look for in a running program: a class, or the code of a function."""
+    """Return keys to look for in a running program: a class, or the code of a function."""
     if inspect.isclass(value):
         return {value}
     if isinstance(value, ModuleType):

@@ -52,7 +52,7 @@ def weight(torch: Any, draw: Draw, *shape: int, axis: int = 0) -> Any:
 
 
 def bias(torch: Any, draw: Draw, length: int) -> Any:
-    """None, or a float bias."""
+    """Draw a float bias, or None."""
     drawn = draw.standard_normal(length).astype(np.float32)
     return None if draw.random() < 0.3 else torch.from_numpy(drawn)
 

@@ -1,16 +1,17 @@
-"""Write ``docs/parity.rst``: each name, where it comes from, what proves it, how near it is.
+"""Write ``measured.json``: each name, where it comes from, what proves it, how near it is.
 
     python tests/parity/table.py [--live]
 
 Every case runs once while the functions and the classes that it reaches are noted, and
 its results are compared with torch's: the recorded ones, or with ``--live`` those of the
 installed torch. A name's row adds up the cases that reach it. A name that no case reaches
-shows the first test that mentions it.
+shows the first test that mentions it. The page ``docs/parity.rst`` makes a table of the file.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,12 +23,12 @@ from parity.names import names
 from parity.running import outcomes, resolve
 
 TESTS = HERE.parent
-TARGET = TESTS.parent / "docs" / "parity.rst"
+TARGET = HERE / "measured.json"
 
 
 @dataclass
 class Evidence:
-    """What the cases that reach a name say about it."""
+    """Evidence about a name from the cases that reach it."""
 
     cases: list[str] = field(default_factory=list)
     elements: int = 0
@@ -82,46 +83,27 @@ def collect(live: bool) -> list[tuple[str, str, bool, str, Evidence]]:
 
 
 def render(rows: list[tuple[str, str, bool, str, Evidence]], live: bool) -> str:
-    """The page, as reStructuredText."""
+    """The file, one line for each name."""
     against = "live torch 2.13" if live else "the recorded answers of torch 2.13"
-    lines = [
-        "Parity with torch",
-        "=================",
-        "",
-        "Each name of torch's quantization system, where it comes from (the *guide* of the 1.4",
-        "era and the pages on graph mode, or *torch 2.13* beside them), a test that proves it,",
-        "and how its results compare with torch's. A parity case is a script that runs under",
-        "both libraries; a row adds up the cases that reach the name, so one case counts in",
-        "many rows. Differences are between floating point results, within the bound that the",
-        f"case names. Compared with {against} by ``tests/parity/table.py``.",
-        "",
-        ".. list-table::",
-        "   :header-rows: 1",
-        "   :class: parity",
-        "   :widths: 34 9 8 29 9 11",
-        "",
-        "   * - name",
-        "     - origin",
-        "     - exists",
-        "     - proved by",
-        "     - elements",
-        "     - largest difference",
-    ]
+    lines = []
     for name, origin, exists, proof, evidence in rows:
-        more = f" and {len(evidence.cases) - 1} more" if len(evidence.cases) > 1 else ""
-        lines += [
-            f"   * - ``{name}``",
-            f"     - {origin}",
-            f"     - {'yes' if exists else 'missing'}",
-            f"     - ``{proof}``{more}" if proof else "     - none",
-            f"     - {evidence.elements:,}" if evidence.cases else "     - –",
-            f"     - {evidence.largest:.2g}" if evidence.cases else "     - –",
-        ]
-    return "\n".join(lines) + "\n"
+        compared = bool(evidence.cases)
+        found = {
+            "name": name,
+            "origin": origin,
+            "exists": exists,
+            "proof": proof,
+            "cases": len(evidence.cases),
+            "elements": evidence.elements if compared else None,
+            "largest": float(f"{evidence.largest:.2g}") if compared else None,
+        }
+        lines.append(json.dumps(found, ensure_ascii=False))
+    body = ",\n".join(lines)
+    return f'{{\n"against": "{against}",\n"rows": [\n{body}\n]\n}}\n'
 
 
 def main() -> None:
-    """Write the page and say what is missing."""
+    """Write the file and say what is missing."""
     live = "--live" in sys.argv[1:]
     rows = collect(live)
     TARGET.write_text(render(rows, live), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What the errata pages say of torch 2.13 is what torch 2.13 gives."""
+"""The errata pages print of torch 2.13 what torch 2.13 gives."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def listed(path: str, patterns: dict[str, str]) -> bool:
 
 @pytest.mark.parametrize("path", [path for path in TORCH if not listed(path, LEFT_OUT | OF_PYTHON)])
 def test_parameters_of_2_13(path: str) -> None:
-    """The same names in the same places; more may follow."""
+    """Parameters have torch's names in torch's places; more may follow."""
     theirs = [each for each in TORCH[path].split(", ") if each]
     mine = (parameters(ours(path)) or "").split(", ")
     named = [each for each in theirs if not each.startswith("*")]

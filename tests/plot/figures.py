@@ -32,7 +32,7 @@ def numbers(count: int) -> np.ndarray:
 
 
 def ledger() -> Any:
-    """What a waterfall needs of a ledger, with known numbers."""
+    """Return the part of a ledger that a waterfall needs, with known numbers."""
     entries = [
         Entry("a", "weight rounding", Fraction(4), 0.5),
         Entry("a", "activation rounding", Fraction(3), 0.375),

@@ -97,6 +97,53 @@ def test_boxes_keep_apart_and_inside(laid_out: str) -> None:
             assert abs(point[1] - place.y) <= place.height / 2 + 1
 
 
+class Skips(nn.Module):
+    """Values that pass by one layer, by two, and beside a second branch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b, self.c = (nn.Linear(4, 4) for _ in range(3))
+        self.side = nn.Linear(4, 4)
+
+    def forward(self, x: Any) -> Any:
+        first = self.a(x)
+        second = self.b(first)
+        return self.c(second) + first + second + self.side(x)
+
+
+@pytest.mark.parametrize("model", [Residual, Skips])
+def test_no_arrow_crosses_a_text_or_a_box(
+    model: type[nn.Module], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without Graphviz, arrows that pass by other layers run beside their boxes and texts."""
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    x = pyqref.ones(1, 4)
+    prepared = prepare_fx(model().eval(), get_default_qconfig_mapping(), (x,))
+    prepared(x)
+    shown = picture(convert_fx(prepared))
+    size = (100.0, 20.0)
+    found = layout(
+        shown, {box.name: (90.0, 40.0) for box in shown.boxes}, [size] * len(shown.arrows)
+    )
+    texts = [(*at, *size) for at in found.labels if at is not None]
+    for arrow, curve in zip(shown.arrows, found.curves, strict=True):
+        others = [
+            (each.x, each.y, each.width, each.height)
+            for name, each in found.places.items()
+            if name not in (arrow.source, arrow.target)
+        ]
+        for piece in cubics(curve):
+            for t in (0.1, 0.3, 0.5, 0.7, 0.9):
+                shares = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3
+                x_at, y_at = (
+                    sum(share * point[k] for share, point in zip(shares, piece, strict=True))
+                    for k in (0, 1)
+                )
+                for middle_x, middle_y, width, height in texts + others:
+                    inside = abs(x_at - middle_x) < width / 2 and abs(y_at - middle_y) < height / 2
+                    assert not inside, (arrow, t)
+
+
 def test_new_axes_and_options() -> None:
     """A figure as large as the graph; without legend, with every node, under a title."""
     small = plot.graph(lowered(), legend=False, title="Lowered")

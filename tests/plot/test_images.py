@@ -28,7 +28,7 @@ def test_figure_looks_as_recorded(name, tmp_path):
 
 
 def test_every_figure_is_recorded():
-    """None without a picture, no picture without a figure."""
+    """Every figure has a picture, and every picture has a figure."""
     assert sorted(FIGURES) == sorted(path.stem for path in RECORDED.glob("*.png"))
 
 

@@ -287,7 +287,7 @@ def test_observer_range_asks_an_observer(ax):
     ],
 )
 def test_what_cannot_be_drawn_is_refused(call):
-    """With an error that names the argument."""
+    """An error names the argument that cannot be drawn."""
     from matplotlib import pyplot
 
     with pytest.raises(ValueError, match=r"(errors|bound|ratios|values|quantized)"):

@@ -105,7 +105,7 @@ def outcome(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def arguments(data: Any, function: Any) -> tuple[list[Any], dict[str, Any]]:
-    """As many positional arguments as are needed, and some of the others by name."""
+    """Draw all the positional arguments that are needed, and some others by name."""
     found = list(inspect.signature(function).parameters.values())
     required, named = [], {}
     for each in found:

@@ -22,7 +22,7 @@ def eager(model: nn.Module, x: pyqref.Tensor) -> nn.Module:
 
 
 def graph(model: nn.Module, x: pyqref.Tensor) -> nn.Module:
-    """The same in graph mode."""
+    """Quantize a model in graph mode."""
     prepared = prepare_fx(model.eval(), q.get_default_qconfig_mapping(), (x,))
     prepared(x)
     return convert_fx(prepared)

@@ -73,7 +73,7 @@ def expected(status: str, dequant: str | None = None) -> dict[str, tuple[str, st
 
 
 def test_a_float_model(model: Model) -> None:
-    """What will become of it; looking changes nothing."""
+    """The fates of a float model are planned ones, and looking changes nothing."""
     before = model.__dict__.keys()
     assert expected("planned") == fates(model)
     assert before == model.__dict__.keys()
@@ -86,7 +86,7 @@ def test_a_prepared_model(model: Model) -> None:
 
 
 def test_a_converted_model(model: Model) -> None:
-    """The same, though qconfigs and observers are gone."""
+    """A converted model tells the same, though its qconfigs and observers are gone."""
     prepared = q.prepare(model)
     prepared(normal(3, 4))
     quantized = q.convert(prepared)
@@ -228,7 +228,7 @@ def test_the_memory_is_no_part_of_the_model(model: Model) -> None:
 
 
 def test_the_table(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By rich where it is installed, and in plain text without it."""
+    """The table is made by rich where it is installed, and is plain text without it."""
     pytest.importorskip("rich")
     found = q.coverage(model)
     monkeypatch.setenv("COLUMNS", "160")

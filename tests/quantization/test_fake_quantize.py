@@ -200,7 +200,7 @@ def test_fused_with_fake_quantization_off_keeps_the_scale() -> None:
     "name", ["default_fused_act_fake_quant", "default_fused_per_channel_wt_fake_quant"]
 )
 def test_fused_that_never_observed_says_so(name: str) -> None:
-    """As in torch the scale is then 0.1; here not in silence."""
+    """The scale is then 0.1 as in torch, but with a warning."""
     fake_quantize = getattr(q, name)()
     fake_quantize.disable_observer()
     with pytest.warns(q.UncalibratedWarning, match="seen no data and is disabled: scale 0.1"):

@@ -249,7 +249,7 @@ def test_get_fuser_method() -> None:
 
 
 def test_a_model_in_evaluation_mode_is_fused_for_training() -> None:
-    """As in torch it stays in that mode, and ``prepare_qat`` asks for the other."""
+    """It stays in evaluation mode, as in torch, and ``prepare_qat`` asks for training mode."""
     model = nn.Sequential(nn.Conv2d(1, 1, 1), nn.BatchNorm2d(1)).eval()
     fused = q.fuse_modules_qat(model, ["0", "1"])
     assert isinstance(fused[0], nn.intrinsic.ConvBn2d)

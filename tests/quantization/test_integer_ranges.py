@@ -1,4 +1,4 @@
-"""What an observer's range of integers promises, converted models keep, or say that they do not."""
+"""Converted models keep the range of integers of their observers, or say that they do not."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def fake_quantized(model: Any) -> Any:
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_weights_stay_in_the_range_of_their_observer(layer: str) -> None:
-    """In eager and graph mode, after calibration and training: what was trained is deployed."""
+    """Weights stay in range in eager and graph mode, after calibration and after training."""
     make, shape = LAYERS[layer]
     x = pyqref.from_numpy(np.random.default_rng(0).standard_normal(shape, np.float32))
     for ends, scheme in itertools.product(RANGES, SCHEMES):
@@ -253,7 +253,7 @@ def test_layers_with_weights_and_stubs_keep_the_range_of_activations(graph_mode:
 
 @pytest.mark.parametrize("graph_mode", [False, True])
 def test_operations_that_lose_the_range_are_told(graph_mode: bool) -> None:
-    """With paths and the remedy; an error if strict, and a model in place is as it was."""
+    """Operations are named by path with the remedy; strict is an error that changes no model."""
     prepared, x = trained(QAT, graph_mode)
     if graph_mode:
         reference = convert_to_reference_fx(copy.deepcopy(prepared))  # it keeps all
@@ -346,7 +346,7 @@ def test_the_clamp_of_layers_is_that_of_their_integers(engine: str) -> None:
 
 
 def test_quantize_refuses_ranges_that_make_no_sense() -> None:
-    """Both ends or neither, within the dtype, with the zero point between them."""
+    """Both ends are given or neither, within the dtype, with the zero point between them."""
     for ends, message in (
         ({"quant_min": 0}, "both or neither"),
         ({"quant_min": 0, "quant_max": 300}, r"must be in \[0, 255\]"),

@@ -171,7 +171,7 @@ def test_symmetric_unsigned_keeps_the_middle() -> None:
     ],
 )
 def test_module_refusals(options: dict[str, Any], message: str) -> None:
-    """What no quantizer can be made of."""
+    """Options that no quantizer can have are refused."""
     with pytest.raises(ValueError, match=message):
         _LearnableFakeQuantize(q.MinMaxObserver, **options)
     with pytest.raises(TypeError, match="observer must be an observer class or recipe, got None"):

@@ -1,4 +1,4 @@
-"""What holds for every observer and every finite data."""
+"""Properties of every observer for every finite data."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_one_channel_is_per_tensor(data: list[list[float]]) -> None:
 @pytest.mark.parametrize("size", [1, 15, 16, 17, 33, 1000])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_nan_is_found_wherever_it_is(size: int, bad: float) -> None:
-    """At each place of a vector of the kernels, at the ends and in the remainder."""
+    """A nan is found at each place of a vector of the kernels, and in the remainder."""
     for place in {0, size // 2, size - 1}:
         x = np.zeros(size, np.float32)
         x[place] = bad

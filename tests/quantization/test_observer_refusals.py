@@ -1,4 +1,4 @@
-"""What observers refuse: data without a range, wrong arguments, questions without an answer."""
+"""Observers refuse data without a range, wrong arguments, questions without an answer."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_a_negative_axis_counts_from_the_end() -> None:
     "kind", [q.PerChannelMinMaxObserver, q.MovingAveragePerChannelMinMaxObserver]
 )
 def test_one_number_has_no_channels(kind: type[q.PerChannelMinMaxObserver], axis: int) -> None:
-    """As in torch, where it is an IndexError, too."""
+    """It is an IndexError, as in torch."""
     observer = kind(ch_axis=axis)
     with pytest.raises(IndexError, match="none of the input, which has no dimensions"):
         observer(pyqref.tensor(1.0))
@@ -214,7 +214,7 @@ def test_reset_forgets(make: type) -> None:
 
 @pytest.mark.parametrize("make", [*RANGED, q.RecordingObserver, q.NoopObserver])
 def test_the_tensor_passes_unchanged(make: type) -> None:
-    """Also in eval() mode, in which observers go on observing."""
+    """The tensor passes unchanged in eval() mode, too, where observers go on observing."""
     x = normal(2, 3)
     observer = make().eval()
     assert observer(x) is x

@@ -299,7 +299,7 @@ def test_a_module_at_two_places_is_observed_once() -> None:
 
 
 def test_dynamic_parameters_observe_the_input() -> None:
-    """A moving average that remembers one tensor stands for what is quantized at run time."""
+    """A moving average of one tensor stands for quantization at run time."""
     model = nn.Sequential(nn.Linear(2, 3))
     model.qconfig = q.default_dynamic_qat_qconfig
     prepared = q.prepare(model)

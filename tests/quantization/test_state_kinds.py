@@ -111,7 +111,7 @@ def test_a_wrong_key_alone_needs_no_advice() -> None:
 
 
 def test_every_recipe_works() -> None:
-    """What the messages advise, carried out: the state then fits."""
+    """A state fits after the advice of the message has been followed."""
     x = normal(3, 4)
     source = make("float", "linear")
     for kind in ("prepared", "trained", "quantized", "reference", "dynamic"):

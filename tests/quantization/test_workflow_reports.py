@@ -1,4 +1,4 @@
-"""What ``prepare`` and ``convert`` report and refuse, by the name of the module or the key."""
+"""``prepare`` and ``convert`` name the module or the key in reports and refusals."""
 
 from __future__ import annotations
 

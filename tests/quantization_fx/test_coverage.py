@@ -186,7 +186,7 @@ def test_without_pattern() -> None:
 
 
 def test_reused_input_that_is_float() -> None:
-    """What keeps the type of its input cannot be quantized if that is float."""
+    """A layer that keeps the type of its input cannot be quantized if the input is float."""
     expected = "its input is not quantized, and it keeps the input's type"
     native = pyqref.quantization.backend_config.get_native_backend_config()
     assert expected == reason(nn.MaxPool1d(1), default_reuse_input_qconfig, native)

@@ -61,13 +61,13 @@ def prepare(model: Any, example_inputs: Any, qat: bool = False) -> None:
     ids=lambda given: type(given).__name__,
 )  # fmt: skip
 def test_what_torch_accepts_is_accepted(given: Any, qat: bool) -> None:
-    """In silence."""
+    """Inputs that torch accepts are accepted in silence."""
     prepare(Two(), given, qat)
 
 
 @pytest.mark.parametrize("given", [({"row": ROW},), {"row": ROW}, {"inputs": {"row": ROW}}, None])
 def test_a_dictionary_may_be_one_input(given: Any) -> None:
-    """As well as inputs by name."""
+    """A dictionary may be one input, and inputs by name may be one."""
     prepare(Named(), given)
 
 
@@ -87,7 +87,7 @@ def test_a_dictionary_may_be_one_input(given: Any) -> None:
 )
 @pytest.mark.parametrize("qat", [False, True])
 def test_what_cannot_be_is_told(given: Any, message: str, qat: bool) -> None:
-    """Too few, too many, channels last, too few dimensions, another width."""
+    """Too few, too many or badly shaped inputs are reported."""
     with pytest.warns(ExampleInputsWarning, match=message):
         prepare(Two(), given, qat)
 
@@ -133,7 +133,7 @@ def test_what_goes_by_name_alone_may_be_missing() -> None:
 
 
 def test_standalone_modules_take_the_same() -> None:
-    """Also where their example inputs are a tensor or None."""
+    """Standalone modules may have a tensor or None as their example inputs."""
     model = nn.Sequential(nn.Sequential(nn.Linear(6, 6))).eval()
     for given in (ROW, None, (ROW,)):
         custom = PrepareCustomConfig().set_standalone_module_name("0", None, given, None, None)

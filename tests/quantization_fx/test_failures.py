@@ -88,7 +88,7 @@ def test_while_calibrating() -> None:
 
 
 def test_while_converting() -> None:
-    """What refuses to be packed, or an observer that fails, is named in the same way."""
+    """A layer that cannot be packed, or an observer that fails, is named by its path."""
     wrong = PerChannelMinMaxObserver.with_args(
         ch_axis=1, dtype=pyqref.qint8, qscheme=pyqref.per_channel_symmetric
     )
@@ -116,7 +116,7 @@ def test_while_converting() -> None:
 
 
 def test_while_a_converted_model_runs() -> None:
-    """The same, for each module once."""
+    """The path is named once for each module."""
     model = prepared()
     model(X)
     with pytest.raises(RuntimeError, match=f"must have 3 channels.*\n  {CONV}") as error:

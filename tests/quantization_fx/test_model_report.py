@@ -103,7 +103,7 @@ def test_the_numbers_are_those_of_torch(name: str) -> None:
 
 
 def test_recorded_numbers() -> None:
-    """What torch 2.13 gave for the first layer."""
+    """The numbers for the first layer are those of torch 2.13."""
     _, (_, dynamic) = report(pyqref, "dynamic_vs_static_detector")
     _, (_, outliers) = report(pyqref, "outlier_detector")
     _, (_, equalization) = report(pyqref, "input_weight_equalization_detector")
@@ -148,7 +148,7 @@ def test_tables() -> None:
 
 
 def test_tables_and_figures_are_shown(capsys, monkeypatch) -> None:
-    """As text on standard output, and drawn."""
+    """Tables are printed on standard output, and figures drawn."""
     pyplot = pytest.importorskip("matplotlib.pyplot")
     monkeypatch.setattr(pyplot, "show", lambda: None)
     made, _ = report(pyqref, "dynamic_vs_static_detector")

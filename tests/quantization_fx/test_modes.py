@@ -34,7 +34,7 @@ class Recurrent(nn.Module):
 @pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
 @pytest.mark.parametrize("eager", [False, True])
 def test_no_dropout_in_eval_mode(kind, eager):
-    """The same input gives the same output, and no part is in training mode."""
+    """Equal inputs give equal outputs, and no part is in training mode."""
     model = Recurrent(kind).eval()
     x = pyqref.randn(3, 1, 4)
     if eager:

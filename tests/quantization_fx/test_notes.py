@@ -1,4 +1,4 @@
-"""What pictures and text say of quantization is what is there, and every pass can be seen."""
+"""Pictures and text describe the quantization that is there, and every pass can be seen."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def grid(tensor: Any) -> str:
 @pytest.mark.parametrize("stage", ["calibrated", "reference", "lowered"])
 @pytest.mark.parametrize("kind", ["static", "training", "dynamic"])
 def test_values_are_those_that_a_run_gives(stage: str, kind: str) -> None:
-    """Of every node whose value is said to be known: dtype, scale and zero point."""
+    """Every node whose value is said to be known has that dtype, scale and zero point."""
     model = {
         "static": lambda: stages(),
         "training": lambda: stages(prepare_qat_fx, get_default_qat_qconfig_mapping()),
@@ -120,7 +120,7 @@ def test_values_are_those_that_a_run_gives(stage: str, kind: str) -> None:
 
 
 def test_what_is_known_while_something_is_traced() -> None:
-    """The same: a proxy that lives somewhere changes no signature that is asked for."""
+    """Tracing changes no text: a proxy that lives elsewhere changes no signature."""
     lowered = stages()["lowered"]
     text = lowered.print_readable(print_output=False)
     with intercepting():
@@ -164,7 +164,7 @@ def test_what_layers_are() -> None:
 
 
 def test_settings_of_fused_layers() -> None:
-    """Those of the convolution, before, while and after training."""
+    """Settings are those of the convolution, before, while and after training."""
     model = nn.Sequential(nn.Conv2d(3, 8, 1), nn.BatchNorm2d(8), nn.ReLU())
     x = torch.randn(2, 3, 2, 2)
     trained = prepare_qat_fx(model.train(), get_default_qat_qconfig_mapping(), (x,))
@@ -223,7 +223,7 @@ def test_a_loaded_state_shows() -> None:
 
 
 def test_every_pass_can_be_seen(capsys: pytest.CaptureFixture[str]) -> None:
-    """By name and in order, printed or drawn; nothing is shown afterwards."""
+    """Passes are shown by name and in order, printed or drawn; afterwards nothing is shown."""
     seen: list[str] = []
 
     def look(name: str, model: Any) -> None:

@@ -198,7 +198,7 @@ def test_weights_of_a_reference_model() -> None:
 
 
 def test_outputs_are_those_of_the_layers() -> None:
-    """What the loggers hold is what hooks on the modules see; :mod:`pyqref.measure` agrees."""
+    """Loggers hold the outputs that hooks on the modules see; :mod:`pyqref.measure` agrees."""
     ns = suite(pyqref)
     with quiet():
         prepared, quantized, x = forms(pyqref, "convolutions")
@@ -260,7 +260,7 @@ def many(library: Any, **options: Any) -> tuple[Any, Any]:
 
 
 def test_many_forms_as_torch() -> None:
-    """The same copies with the same ratios, and a table of them."""
+    """The copies have torch's names and ratios, and there is a table of them."""
     torch = pytest.importorskip("torch")
     found = []
     for library in (torch, pyqref):
@@ -274,7 +274,7 @@ def test_many_forms_as_torch() -> None:
 
 
 def test_the_float_model_stays_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """What comes out is what the float model gives; a conv has one column, a linear layer two."""
+    """The result is the float model's; a conv has one column of ratios, a linear layer two."""
     ns = suite(pyqref)
     with quiet():
         made, x = many(pyqref)

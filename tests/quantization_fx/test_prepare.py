@@ -61,14 +61,14 @@ def test_a_preserved_attribute_may_be_a_module() -> None:
 
 
 def test_modules_stand_in_the_order_of_their_calls() -> None:
-    """So that a printed model and its state dict are read like the graph; as in torch."""
+    """A printed model and its state dict read like the graph, as in torch."""
     prepared = prepare_fx(Net().eval(), get_default_qconfig_mapping(), (image(),))
     called = [node.target for node in prepared.graph.nodes if node.op == "call_module"]
     assert list(dict.fromkeys(called)) == [name for name, _ in prepared.named_children()]
 
 
 def test_a_model_in_evaluation_mode_is_prepared_for_training() -> None:
-    """As in torch: the result is in the mode of the model."""
+    """The result is in the mode of the model, as in torch."""
     prepared = prepare_qat_fx(Net().eval(), get_default_qat_qconfig_mapping(), (image(),))
     assert not prepared.training
     assert type(prepared.conv) is nn.intrinsic.qat.ConvBn2d
@@ -133,7 +133,7 @@ def test_the_float_model_stays_as_it_was() -> None:
 
 @pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.LSTMCell, nn.GRUCell, nn.RNNCell])
 def test_recurrent_layers_with_float16_weights(kind: Any) -> None:
-    """The same bits as in eager mode, where the weights are rounded to float16."""
+    """The bits are those of eager mode, where the weights are rounded to float16."""
 
     class Recurrent(nn.Module):
         def __init__(self) -> None:

@@ -48,7 +48,7 @@ class Network(nn.Module):
 
 
 def highest(mapping: QConfigMapping) -> dict[str, int | None]:
-    """What each layer's output observer has as highest integer."""
+    """Return the highest integer of each layer's output observer."""
     prepared = prepare_fx(Network().eval(), mapping, (torch.zeros(1, 1, 2, 2),))
     return {
         node.target: None if prepared.get_submodule(node.target).qconfig is None
@@ -130,13 +130,13 @@ def test_dictionary_and_chaining() -> None:
     ],
 )
 def test_an_entry_that_matches_nothing_is_reported(mapping: QConfigMapping, text: str) -> None:
-    """By name."""
+    """An entry that matches nothing is reported by name."""
     with pytest.warns(NoMatchWarning, match=text):
         highest(mapping.set_global(qconfig(101)))
 
 
 def test_usual_entries_are_no_news() -> None:
-    """Those of the default mappings match nothing in most models, and nobody is told."""
+    """Entries of the default mappings match nothing in most models, and cause no warning."""
     mapping = copy.deepcopy(get_default_qconfig_mapping("x86"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

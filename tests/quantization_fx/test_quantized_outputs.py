@@ -45,9 +45,9 @@ def own(dtype: Any) -> BackendConfig:
 @pytest.mark.filterwarnings("ignore:prepare_fx. .* float, because")
 @pytest.mark.parametrize("dtype", [torch.quint8, torch.qint8, torch.qint32], ids=str)
 def test_outputs_stay_quantized_in_every_dtype(dtype: Any, backend: str) -> None:
-    """As the qconfig says, whether the back end quantizes what is in front of them or not.
+    """Outputs stay quantized as the QConfig says, even if the back end leaves their input float.
 
-    Torch leaves them float where it does not.
+    Torch leaves such outputs float.
     """
     backends = {
         "native": backend_config.get_native_backend_config(),

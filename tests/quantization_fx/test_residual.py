@@ -33,7 +33,7 @@ class Block(nn.Module):
 
 
 def shortcut(m: Any, y: Any, x: Any) -> Any:
-    """As in a ResNet: the input, or where the size changes a convolution of it."""
+    """Add the shortcut of a ResNet: the input, or a convolution of it where the size changes."""
     y += m.bn3(m.down(x)) if m.stride > 1 else x
     return m.relu(y)
 

@@ -11,7 +11,7 @@ import pyqref
 
 
 def found(library: Any) -> dict[str, Any]:
-    """What the helpers say of one model."""
+    """Return the answers of the helpers about one model."""
     nn, F = library.nn, library.nn.functional
     utils = import_module(f"{library.__name__}.ao.quantization.fx.utils")
 

@@ -1,4 +1,4 @@
-"""What graph mode warns of: QConfigs and custom configs that leave the model as it is."""
+"""Graph mode warns of QConfigs and custom configs that leave the model as it is."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_usual_mappings_are_silent(back_end: str, engine: str) -> None:
 
 
 def test_an_entry_for_just_one_operation() -> None:
-    """That one is always told of, whatever it could be quantized to otherwise."""
+    """An entry for one operation is always reported, whatever else the operation could be."""
     words = pyqref.zeros(2, 3, dtype=pyqref.int64)
     for mapping in (
         get_default_qconfig_mapping().set_object_type(nn.LSTM, quantization.default_qconfig),
@@ -288,7 +288,7 @@ def test_entries_of_prepare_that_match_nothing(custom: Any, text: str) -> None:
 
 
 def test_entries_of_convert_and_fuse_that_match_nothing() -> None:
-    """The same for the other two custom configs."""
+    """Entries of the other two custom configs that match nothing cause a warning, too."""
     prepared = prepared_by(get_default_qconfig_mapping())
     prepared(X)
     mapped = ConvertCustomConfig().set_observed_to_quantized_mapping(nn.LSTM, nn.GRU)

@@ -272,7 +272,7 @@ def test_arguments_are_checked() -> None:
 
 
 def test_uncalibrated_observers_are_told_of_once() -> None:
-    """In one warning, by node."""
+    """One warning names the observers by node."""
     model = nn.Sequential(nn.Linear(6, 6), nn.ReLU()).eval()
     prepared = prepare_fx(model, get_default_qconfig_mapping(), (rows(),))
     with pytest.warns(
@@ -283,7 +283,7 @@ def test_uncalibrated_observers_are_told_of_once() -> None:
 
 
 def test_untraceable_models_name_the_line_and_the_ways_out() -> None:
-    """And a non-traceable module is one of them."""
+    """Making the module non-traceable is one of the ways out."""
 
     class Branch(nn.Module):
         def forward(self, x: Any) -> Any:

@@ -14,7 +14,7 @@ from pyqref.run.torch_module import NOT_TORCH
 
 
 def _is_here(name: str) -> bool:
-    """Whether ``torch.<name>`` is a name of pyqref."""
+    """Return True if ``torch.<name>`` is a name of pyqref."""
     if name in NOT_TORCH:
         return False
     found: object = pyqref
@@ -33,7 +33,7 @@ def _is_here(name: str) -> bool:
 
 @pytest.mark.parametrize("name", [each for each in rows() if not each.endswith(".*")])
 def test_an_entry_is_absent(name):
-    """What is here needs no advice: its entry is taken out of the table."""
+    """A name that pyqref has needs no advice, and has no entry in the table."""
     assert not _is_here(name)
 
 
@@ -63,14 +63,14 @@ def test_each_advice_is_a_sentence_without_its_end():
     ],
 )
 def test_the_longest_front_of_a_name_answers(name, start):
-    """``distributed.*`` answers for what is below it, ``fft`` for itself too."""
+    """``distributed.*`` answers for names below it, ``fft`` also for itself."""
     found = advice(name)
     assert found.startswith(start)
     assert bool(start) == bool(found)
 
 
 def test_packages():
-    """By their first name."""
+    """Packages are known by their first name."""
     assert package_advice("torchvision.models").startswith("pip install torchvision --no-deps")
     assert "" == package_advice("numpy")
 

@@ -1,4 +1,4 @@
-"""What the table of advices says is done here, and gives what the missing name would."""
+"""Following an entry of the table of advices gives what the missing name would."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def torch(no_torch):
     ],
 )
 def test_a_submodule_is_the_module_of_pyqref(torch, path, same):
-    """The same object by every path, and its own spec is left as it was."""
+    """Every path leads to the same object, and its own spec is left as it was."""
     expected = importlib.import_module(same)
     assert expected is importlib.import_module(path)
     assert same == expected.__name__ == expected.__spec__.name
@@ -95,7 +95,7 @@ def test_versions_compare_as_numbers(torch, older):
 
 
 def test_what_is_written_to_torch_is_written_to_pyqref(torch):
-    """And deleted there."""
+    """A name that is set or deleted in torch is set or deleted in pyqref."""
     torch.of_a_test = 1
     assert 1 == pyqref.of_a_test
     del torch.of_a_test
@@ -167,7 +167,7 @@ def test_a_module_that_is_not_here(torch, monkeypatch, name, message):
     "method", sorted({"fork", "spawn"} & {*multiprocessing.get_all_start_methods()})
 )
 def test_child_processes_have_the_alias(method, tmp_path):
-    """Those of ``multiprocessing``, as the workers of a ``DataLoader`` are, forked or spawned."""
+    """Children of ``multiprocessing``, such as workers of a ``DataLoader``, have the alias."""
     script = tmp_path / "script.py"
     script.write_text(
         "import multiprocessing, pyqref\n"

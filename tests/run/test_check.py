@@ -74,7 +74,7 @@ def test_missing_names(script):
     ],
 )
 def test_uses(source, names):
-    """What imports and assignments bind is followed."""
+    """The check follows names that imports and assignments bind."""
     full = {"F.relu": "torch.nn.functional.relu", "models.x": "torchvision.models.x"}
     assert {full.get(each, each) for each in names} == {use.name for use in uses_in(source)}
 
@@ -111,7 +111,7 @@ def test_names_are_looked_up_in_the_package(name, here):
     ],
 )
 def test_functions_that_give_tensors(name, gives):
-    """Only for certain: ``max`` gives a pair with ``dim``."""
+    """Only functions that certainly give a tensor count: ``max`` gives a pair with ``dim``."""
     assert gives == returns_tensor(name)
 
 
@@ -178,7 +178,7 @@ def test_the_command_finds_nothing_missing(tmp_path, capsys):
 
 
 def test_json(script, capsys):
-    """The same as one object."""
+    """The report can be one JSON object."""
     assert 1 == main(["check", "--json", str(script)])
     found = json.loads(capsys.readouterr().out)
     assert {"files": 1, "files_complete": 0, "names": 15, "names_here": 9, "packages": []} == (

@@ -78,7 +78,7 @@ def test_a_module(script, tmp_path):
     ],
 )
 def test_exit_codes(script, text, code):
-    """As of Python itself."""
+    """Exit codes are Python's own."""
     assert code == run(script(text)).returncode
 
 

@@ -1,4 +1,4 @@
-"""What a save leaves on the disk when it is killed, and how much memory large files take."""
+"""A save that is killed leaves the old file intact, and large files take little memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEBIBYTE = 2**20
 
 
 def in_a_process(script: str) -> str:
-    """What a fresh process prints."""
+    """Return the text that a fresh process prints."""
     command = [sys.executable, "-c", script]
     # Elsewhere: in a clone the sources would hide the package that is tested.
     folder = tempfile.gettempdir()

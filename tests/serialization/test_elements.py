@@ -21,7 +21,7 @@ def file(dtype: str, codes: np.ndarray) -> io.BytesIO:
 
 
 def test_bfloat16_is_the_upper_half_of_float32() -> None:
-    """Of all 65536 codes, nan included."""
+    """All 65536 codes are read exactly, nan included."""
     codes = np.arange(65536, dtype=np.uint16)
     with pytest.warns(UserWarning, match="1 array of bfloat16 is read as float32, .* exactly"):
         found = pyqref.load(file("BF16", codes))["x"]
@@ -74,7 +74,7 @@ def test_unsigned_integers(name: str, dtype: type, held: str) -> None:
 
 
 def test_files_of_the_package_safetensors() -> None:
-    """What torch's side of safetensors writes in BF16 and F8 is read to the bit."""
+    """Files that torch's side of safetensors writes in BF16 and F8 are read to the bit."""
     torch = pytest.importorskip("torch", minversion="2.13")
     write = pytest.importorskip("safetensors.torch").save
     values = torch.tensor([1.5, -0.25, 3e4])

@@ -110,7 +110,7 @@ def test_every_other_name_is_refused(name: str) -> None:
 
 
 def test_nothing_runs(tmp_path) -> None:
-    """What pickle runs when it loads a file stays undone, by all protocols of pickle."""
+    """Nothing that pickle would run on loading runs, in any protocol."""
 
     class Hostile:
         def __reduce__(self):
@@ -238,7 +238,7 @@ def test_flipped_bytes(name: str, changes: list[tuple[int, int]]) -> None:
     st.sampled_from(sorted(GOOD)), st.integers(0, 2**16), st.binary(max_size=8), st.integers(0, 8)
 )
 def test_edited_pickles(name: str, place: int, inserted: bytes, removed: int) -> None:
-    """The same where the checksums and the directory are right again."""
+    """Edited pickles are refused even if the checksums and the directory are right again."""
     data = GOOD[name]
     if name.startswith("legacy"):
         records = {"": data}

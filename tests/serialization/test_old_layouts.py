@@ -38,7 +38,7 @@ def without(*ends: str) -> Callable[[State], State]:
 
 
 def renamed(**names: str) -> Callable[[State], State]:
-    """With other words in the keys."""
+    """Put other words into the keys of a state."""
 
     def change(state: State) -> State:
         made: State = OrderedDict()

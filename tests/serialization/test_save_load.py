@@ -1,4 +1,4 @@
-"""What is saved comes back: types, dtypes, quantizers, sharing; and nothing half-written."""
+"""A value comes back with its types, dtypes, quantizers and sharing, and never half-written."""
 
 from __future__ import annotations
 
@@ -324,7 +324,7 @@ def _named_qconfigs():
 
 @pytest.mark.parametrize("name", _named_qconfigs())
 def test_qconfigs(name):
-    """By the names of observers and their arguments; both make the same observers."""
+    """QConfigs are saved by the names of observers and their arguments."""
     qconfig = _named_qconfigs()[name]
     found = round_trip({"qconfig": qconfig, "": [qconfig.weight]})
     assert type(qconfig) is type(found["qconfig"])
@@ -333,7 +333,7 @@ def test_qconfigs(name):
 
 
 def test_a_recipe_with_a_function():
-    """It cannot be kept; neither can an observer of one's own, whose code no file has."""
+    """It cannot be kept; neither can a user's observer, whose code is in no file."""
     q = pyqref.quantization
     recipe = q.MinMaxObserver.with_callable_args(dtype=lambda: pyqref.qint8)
     with pytest.raises(TypeError, match="calls a function for its arguments"):

@@ -128,7 +128,7 @@ def test_recorded_values(legacy: bool) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("legacy", [False, True])
 def test_live_models(kind: str, legacy: bool) -> None:
-    """The same with the torch that is installed; and a second seed."""
+    """Files of the installed torch load, also with a second seed."""
     torch = pytest.importorskip("torch", minversion="2.13")
     source = build(kind, torch, 3)
     file = io.BytesIO()
@@ -143,7 +143,7 @@ def test_live_models(kind: str, legacy: bool) -> None:
 
 @pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
 def test_live_values() -> None:
-    """What the recorded checkpoint holds has the keys that torch gives it today."""
+    """The recorded checkpoint has the keys that torch gives it today."""
     torch = pytest.importorskip("torch", minversion="2.13")
     file = io.BytesIO()
     torch.save(values(torch), file)
@@ -251,7 +251,7 @@ def test_modules_of_a_script_archive() -> None:
 
 
 def test_options_of_torch() -> None:
-    """Those that have no effect say so."""
+    """Options without an effect say so."""
     data = save(1)
     for options, name in (
         ({"pickle_module": io}, "pickle_module"),

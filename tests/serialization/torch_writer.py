@@ -174,7 +174,7 @@ def raw(array: np.ndarray, big_endian: bool = False) -> bytes:
 
 
 def save(value: Any, big_endian: bool = False) -> bytes:
-    """What ``torch.save`` writes."""
+    """Return the bytes that ``torch.save`` writes."""
     pickle = Pickle()
     records = {"data.pkl": pickle.dump(value), "byteorder": b"big" if big_endian else b"little"}
     for each in pickle.storages:
@@ -183,7 +183,7 @@ def save(value: Any, big_endian: bool = False) -> bytes:
 
 
 def save_legacy(value: Any, big_endian: bool = False) -> bytes:
-    """What ``torch.save`` wrote before release 1.6."""
+    """Return the bytes that ``torch.save`` wrote before release 1.6."""
     pickle = Pickle(legacy=True)
     text = pickle.dump(value)
     order = "big" if big_endian else "little"
@@ -196,7 +196,7 @@ def save_legacy(value: Any, big_endian: bool = False) -> bytes:
 
 
 def save_script(root: Any, constants: tuple = ()) -> bytes:
-    """What ``torch.jit.save`` writes, without the code."""
+    """Return the bytes that ``torch.jit.save`` writes, without the code."""
     records: dict[str, bytes] = {"version": b"3\n", "code/__torch__.py": b"class Net(Module):\n"}
     for name, folder, value in (("data", "data/", root), ("constants", "constants/", constants)):
         pickle = Pickle()

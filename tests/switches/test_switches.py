@@ -113,7 +113,7 @@ def test_an_answer(question: str) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_answers_of_torch() -> None:
-    """The same of torch itself, on a machine without a GPU."""
+    """These are the answers of torch itself on a machine without a GPU."""
     torch = pytest.importorskip("torch", minversion="2.13")
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")

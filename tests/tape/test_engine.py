@@ -36,7 +36,7 @@ def test_gradients_of_several_uses_are_added_from_the_last_one() -> None:
 
 
 def test_a_sum_of_gradients_is_kept_by_the_leaf_alone() -> None:
-    """What two operations passed on as it is, is not changed by the next walk."""
+    """A later walk does not change a gradient that two operations passed on as it is."""
     x = _leaf(1.0)
     given = pyqref.tensor([2.0])
     (x + x).backward(given)
@@ -87,7 +87,7 @@ def test_a_chain_to_a_leaf() -> None:
 
 
 def test_a_chain_that_leads_to_a_fork() -> None:
-    """What comes after the chain is walked as ever, and what was retained can be walked again."""
+    """The walk goes on behind the chain, and a retained graph can be walked again."""
     x = _leaf(2.0)
     y = _rounded(_rounded(x * x + 3 * x))
     for expected in ([7.0], [14.0]):
@@ -182,7 +182,7 @@ def test_change_is_detected_where_a_view_was_saved() -> None:
 
 
 def test_change_of_an_image_of_a_batch_is_detected() -> None:
-    """Of one image, itself a view, the columns of a convolution of one tap are another view."""
+    """A change is detected even if the columns are a view of an image that is itself a view."""
     image = pyqref.ones(3, 2, 4, 4)[1:2]
     y = nn.Conv2d(2, 5, 1)(image)
     image.add_(1)
@@ -244,7 +244,7 @@ def test_change_of_a_transposed_view() -> None:
 
 
 def test_assignment_cuts_the_gradient() -> None:
-    """What was overwritten has gradient zero; what was written has its own."""
+    """The gradient of overwritten elements is zero; the written value has its own."""
     x, w = _leaf(1.0, 2.0), _leaf(4.0)
     y = x * 1
     y[0] = w[0]

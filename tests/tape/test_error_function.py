@@ -36,7 +36,7 @@ def test_complement_keeps_its_digits_where_it_is_small() -> None:
 
 
 def test_float32_is_correct_to_the_last_bit() -> None:
-    """Of numbers in float32 the result is that of ``math.erf``, rounded once."""
+    """For numbers in float32 the result is that of ``math.erf``, rounded once."""
     x = np.random.default_rng(0).standard_normal(20000).astype(np.float32)
     expected = np.array([math.erf(each) for each in x.astype(float)]).astype(np.float32)
     np.testing.assert_array_equal(expected, erf(x))

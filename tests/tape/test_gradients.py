@@ -108,7 +108,7 @@ def test_function_of_two_arrays_with_broadcasting(name: str, shapes: Any) -> Non
 
 @pytest.mark.parametrize("exponent", [2, 3, 0.5, -0.5, -1, -2, 1.7, 0])
 def test_power_of_a_number(exponent: float) -> None:
-    """Also where the power is computed as products or roots."""
+    """The gradient is right, also where the power is computed as products or roots."""
     assert gradcheck(lambda x: x**exponent, _positive(4))
 
 

@@ -28,7 +28,7 @@ LAYERS = [
 
 @pytest.mark.parametrize(("make", "shape"), LAYERS)
 def test_gradients_share_no_memory(make: Any, shape: tuple[int, ...]) -> None:
-    """Each gradient is an array of its own, in C order, whoever made it."""
+    """Each gradient is an array of its own, in C order, whichever operation made it."""
     layer = make()
     x = pyqref.randn(*shape).requires_grad_()
     y = layer(x)

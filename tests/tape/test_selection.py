@@ -18,7 +18,7 @@ TYPES = [np.float32, np.float64, np.float16, np.int8, np.uint8, np.int64, np.boo
     [*((101, count) for count in (0, 1, 5, 16, 17, 25, 90)), (4099, 20), (4099, 64), (4099, 65)],
 )
 def test_first_places(dtype: type, axis: int, length: int, count: int) -> None:
-    """With many equal ones, both ends of the type, and nan."""
+    """Places are right with many equal numbers, both ends of the type, and nan."""
     shape = [3, 2, 5]
     shape[axis] = length
     x = RNG.integers(0, 40, shape).astype(dtype)

@@ -153,7 +153,7 @@ def test_resize() -> None:
 
 @pytest.mark.parametrize("name", ["torch.HalfTensor", "pyqref.HalfTensor", "HalfTensor"])
 def test_types_by_their_names(name: str) -> None:
-    """As scripts for torch write them; quantized types stand in a package of their own."""
+    """Types have the names of torch's scripts; quantized types stand in a package of their own."""
     assert pyqref.ones(1).type(name).dtype is pyqref.float16
     q = pyqref.quantize_per_tensor(pyqref.ones(1), 1.0, 0, pyqref.quint8)
     names = ("pyqref.FloatTensor", "pyqref.quantized.QUInt8Tensor")

@@ -104,7 +104,7 @@ def test_gradient_of_a_power_of_one_and_a_half() -> None:
     ],
 )
 def test_gradients_of_two(name: str, a: float, b: float, of_a: float, of_b: float) -> None:
-    """Those of torch."""
+    """The gradients are those of torch."""
     x, y = (pyqref.tensor([each], requires_grad=True) for each in (a, b))
     getattr(pyqref, name)(x, y).sum().backward()
     grads: list[Any] = [x.grad, y.grad]
@@ -165,7 +165,7 @@ def test_gradients_that_are_infinite(function: Any, expected: list[float]) -> No
     ],
 )
 def test_gradients_beside_nan(function: Any, expected: list[float]) -> None:
-    """Those of torch; of ELU and CELU those of its vectors, while its last elements get 1."""
+    """Gradients are torch's; for ELU and CELU those of its vectors, not of its last elements."""
     x = pyqref.tensor([NAN, 2.0], requires_grad=True)
     function(x).sum().backward()
     grad: Any = x.grad
@@ -224,7 +224,7 @@ def test_gradient_of_relu_at_nan() -> None:
 
 
 def test_xlogy_of_a_tensor_and_a_number() -> None:
-    """On either side."""
+    """The number may stand on either side."""
     x = pyqref.tensor([0.0, 1.0])
     assert [0.0, -INF] == pyqref.xlogy(x, 0.0).tolist()
     assert [-INF, 0.0] == pyqref.xlogy(1, x).tolist()

@@ -148,7 +148,7 @@ REFUSED: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_values_that_mean_nothing_are_refused(name: str) -> None:
-    """As in torch."""
+    """Arguments that mean nothing are refused, as in torch."""
     with pytest.raises(RuntimeError):
         REFUSED[name]()
 
@@ -188,7 +188,7 @@ WRITERS: dict[str, Callable[[Any, Any], Any]] = {
 def test_numbers_written(
     name: str, dtype: Any, beyond: tuple[Any, ...], fitting: tuple[Any, ...]
 ) -> None:
-    """What the type cannot hold is refused, as in torch; -1 is 255 of uint8."""
+    """A number that the type cannot hold is refused, as in torch; -1 is 255 of uint8."""
     write = WRITERS[name]
     for value in beyond:
         with pytest.raises(RuntimeError, match="without overflow, got"):

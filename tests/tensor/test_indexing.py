@@ -165,7 +165,7 @@ def test_values_are_broadcast_before_they_are_added(values: Any) -> None:
 
 
 def test_values_with_axes_in_front_under_a_mask() -> None:
-    """As many as the mask chooses, after axes of length 1, as in torch."""
+    """There are as many values as the mask chooses, after axes of length 1, as in torch."""
     mask = pyqref.tensor([[True, False], [True, True]])
     for x in (pyqref.zeros(2, 2), pyqref.quantize_per_tensor(pyqref.zeros(2, 2), 1.0, 0, Q)):
         x[mask] = pyqref.tensor([[[1.0, 2.0, 3.0]]])
@@ -238,7 +238,7 @@ def test_searchsorted_row_by_row() -> None:
 
 @pytest.mark.parametrize("quantized", [False, True])
 def test_index_tensors_that_do_not_fit_together(quantized: bool) -> None:
-    """As torch says it, whatever is done with the elements; a mask counts as its places."""
+    """The error is torch's, whatever is done with the elements; a mask counts as its places."""
     x = pyqref.ones(3, 3)
     if quantized:
         x = pyqref.quantize_per_tensor(x, 0.1, 0, pyqref.quint8)

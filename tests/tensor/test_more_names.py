@@ -211,7 +211,7 @@ def test_functional_call() -> None:
     ],
 )
 def test_errors(action: Callable[[], Any], error: type[Exception], message: str) -> None:
-    """What cannot be is refused with its value."""
+    """Impossible arguments are refused with their value."""
     with pytest.raises(error, match=message):
         action()
 

@@ -89,7 +89,7 @@ tensor([[ 1., -1.],
 
 
 def test_quantized_text() -> None:
-    """As the documentation of Quantize prints it; as torch 2.13 with its conventions."""
+    """It prints as the documentation of Quantize, or as torch 2.13 under its conventions."""
     x = pyqref.tensor([[1.0, -1.0], [1.0, -1.0]])
     q = pyqref.quantize_per_tensor(x, 1.0, 2, pyqref.qint8)
     assert QUANTIZED == repr(q)
@@ -115,7 +115,7 @@ def test_formats() -> None:
 @pytest.mark.parametrize("name", ["precision", "threshold", "edgeitems", "linewidth"])
 @pytest.mark.parametrize(("value", "error"), [("3", TypeError), (-1, ValueError)])
 def test_wrong_options_are_refused_and_set_nothing(name: str, value: Any, error: type) -> None:
-    """What is no number, or negative, is refused when it is set, not when a tensor is printed."""
+    """An option that is no number, or negative, is refused at once and not when printing."""
     before = repr(pyqref.ones(2) / 3)
     with pytest.raises(error, match=f"set_printoptions: {name} must"):
         pyqref.set_printoptions(profile="short", **{name: value})

@@ -51,7 +51,7 @@ def test_tensor_without_axes_is_weak() -> None:
 
 
 def test_division_of_integers_is_true() -> None:
-    """And floor_divide stays an integer."""
+    """Division of integers gives floats, and floor_divide gives integers."""
     x = pyqref.tensor([7, -7])
     assert [3.5, -3.5] == (x / 2).tolist()
     assert [3, -4] == (x // 2).tolist()
@@ -61,7 +61,7 @@ def test_division_of_integers_is_true() -> None:
 
 
 def test_integers_wrap_around() -> None:
-    """As in C: uint8 250 + 300 is 38."""
+    """Integers wrap as in C: uint8 250 + 300 is 38."""
     assert [38] == (pyqref.tensor([250], dtype=pyqref.uint8) + 300).tolist()
 
 

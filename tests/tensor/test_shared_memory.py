@@ -98,7 +98,7 @@ def test_what_is_read_at_another_place(name: str) -> None:
 
 
 def test_transposed_and_quantized() -> None:
-    """Also in another order, and of quantized tensors."""
+    """Overlapping memory is handled in another order, too, and for quantized tensors."""
     square, numbers = pyqref.arange(9.0).reshape(3, 3), _quantized(1, 2, 3, 4)
     with pytest.raises(RuntimeError, match="refer to a single memory location"):
         square.copy_(square.t())
@@ -109,7 +109,7 @@ def test_transposed_and_quantized() -> None:
 
 
 def test_what_is_broadcast_or_filled_is_read_first() -> None:
-    """As in torch."""
+    """The value is read before anything is written, as in torch."""
     x = pyqref.arange(4.0).reshape(2, 2)
     x[:] = x[1]
     assert [[2.0, 3.0]] * 2 == x.tolist()

@@ -8,11 +8,11 @@ import pyqref
 
 
 class Image(pyqref.Tensor):
-    """A class of one's own."""
+    """Subclass of a user."""
 
 
 def test_memory_and_graph_are_shared():
-    """What is written to one is read in the other; gradients flow through."""
+    """A write to one is read in the other, and gradients flow through."""
     x = pyqref.ones(2)
     image = x.as_subclass(Image)
     image[0] = 3.0

@@ -1,4 +1,4 @@
-"""What is read quickly is what the full way reads, and no result depends on what is recorded."""
+"""The quick way reads what the full way reads, and no result depends on recording."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ X = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
     "shape", [(24,), (4, -1), ((2, 12),), ([-1],), (0,), (5, -1), (-1, -1), (24, 1.0), (-2, 12)]
 )
 def test_shapes(shape: tuple[Any, ...]) -> None:
-    """What is read quickly is what the full way reads; it leaves to that what it refuses."""
+    """The quick way reads what the full way reads, and leaves to it all that is refused."""
     found = usual.usual_shape(shape, 24)
     if found is not None:
         assert _resolved(shape_argument(shape), 24) == found

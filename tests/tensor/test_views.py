@@ -111,7 +111,7 @@ def test_what_is_no_tensor_cannot_be_joined(name: str) -> None:
 
 @pytest.mark.parametrize("name", JOINING)
 def test_nothing_cannot_be_joined(name: str) -> None:
-    """As in torch."""
+    """Joining nothing is refused, as in torch."""
     with pytest.raises((RuntimeError, ValueError), match=r"expect.* a non-empty"):
         getattr(pyqref, name)([])
 
@@ -165,7 +165,7 @@ def test_turns_as_numpy_does(turns: int, axes: tuple[int, int]) -> None:
 
 
 def test_axes_to_turn_must_be_two() -> None:
-    """As torch says."""
+    """The errors are torch's."""
     x = pyqref.zeros(2, 3, 4)
     for axes in ((0,), (0, 1, 2)):
         with pytest.raises(RuntimeError, match="expected total rotation dims == 2"):

@@ -44,7 +44,7 @@ SHAPES: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_shapes_and_values(name: str) -> None:
-    """What does not fit is a RuntimeError, never one of NumPy's own."""
+    """Shapes and values that do not fit are a RuntimeError, never one of NumPy's own."""
     with pytest.raises(RuntimeError):
         SHAPES[name]()
 
@@ -64,7 +64,7 @@ def test_truth_values_have_no_arithmetic(name: str) -> None:
 
 
 def test_square_of_truth_values_is_an_integer() -> None:
-    """As any other power of them."""
+    """The square of bools is int64, like any other power of them."""
     squares = pyqref.tensor([True, False]).square()
     assert pyqref.int64 is squares.dtype
     assert [1, 0] == squares.tolist()
@@ -106,7 +106,7 @@ def test_negative_powers_of_integers(dtype: Any) -> None:
 
 
 def test_diff_at_the_ends() -> None:
-    """As in torch: no elements are left of few, and bools differ or do not."""
+    """Few elements leave none, and bools differ or do not, as in torch."""
     assert [] == pyqref.diff(pyqref.ones(2), n=3).tolist()
     assert [1.0, 1.0] == pyqref.diff(pyqref.ones(2), n=0).tolist()
     assert [True, False] == pyqref.diff(pyqref.tensor([True, False, False])).tolist()

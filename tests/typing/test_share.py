@@ -29,7 +29,7 @@ def _share_of_any(annotations: list[ast.expr | None]) -> float:
 
 
 def test_few_parameters_and_returns_are_any():
-    """Of all parameters, fewer than 3 % are annotated ``Any`` or not at all; so of returns."""
+    """Fewer than 3 % of all parameters are annotated ``Any`` or not at all, and of all returns."""
     heads = [
         f"def f({arguments}) -> {result}: ...\n"
         for path in PACKAGE.rglob("*.py")

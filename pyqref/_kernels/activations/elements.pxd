@@ -52,7 +52,7 @@ cdef inline void run_tasks(Pointwise* p, int n_threads) noexcept nogil:
 
 
 cdef inline bint lie_alike(cnp.ndarray a, cnp.ndarray b):
-    """Whether two arrays have the same shape and strides, and elements of float32."""
+    """Return True if two arrays have equal shapes and strides, and the second one holds float32."""
     cdef int axis
     cdef bint is_empty = cnp.PyArray_SIZE(a) == 0
     if cnp.PyArray_NDIM(a) != cnp.PyArray_NDIM(b) or cnp.PyArray_TYPE(b) != cnp.NPY_FLOAT32:

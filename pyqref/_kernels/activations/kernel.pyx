@@ -39,7 +39,7 @@ def pointwise(
 def pointwise_rows(
     int function, cnp.ndarray a, b, c, cnp.ndarray out, slopes, int n_threads,
 ):
-    """The same of arrays ``(rows, size)`` of float32, whose rows may be apart, into ``out``.
+    """Apply a function to arrays ``(rows, size)`` of float32, with gaps between rows, into ``out``.
 
     ``slopes`` are first constants of rows, used again and again, or None.
     """

@@ -21,7 +21,10 @@ _LEAST_QUERIES = 4
 def is_attention_covered(
     queries: FloatArray, keys: FloatArray, values: FloatArray, bias: FloatArray | None
 ) -> bool:
-    """Whether queries are many enough, all float32, and the leading axes, two at most, agree.
+    """Return True if the kernel computes this attention.
+
+    There must be enough queries, all arrays must be float32, and the leading axes, two at most,
+    must agree.
 
     The bias, if any, broadcasts to the scores.
 

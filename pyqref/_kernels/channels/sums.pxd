@@ -66,7 +66,7 @@ cdef inline void add_channel(
 cdef inline void add_short_lines(
     const Sums* s, Py_ssize_t channel, Py_ssize_t count, const float* centers, Term term
 ) noexcept nogil:
-    """The same for lines of at most 16 numbers, those of some channels side by side."""
+    """Add up lines of at most 16 numbers, several channels side by side."""
     cdef double[BLOCK] first
     cdef double[BLOCK] second
     cdef float[BLOCK] of_each

@@ -103,7 +103,7 @@ cdef inline cnp.ndarray room_for(cnp.ndarray like, cnp.npy_intp* shape, bint las
 
 
 cdef inline bint can_follow(cnp.ndarray first, cnp.ndarray part, int axis) except -1:
-    """Whether two parts are of one type; refused where their shapes differ but along the axis."""
+    """Return True if two parts have one type; raise where shapes differ beyond the axis."""
     cdef int each
     cdef bint fits = cnp.PyArray_NDIM(first) == cnp.PyArray_NDIM(part)
     for each in range(cnp.PyArray_NDIM(first) if fits else 0):

@@ -25,7 +25,7 @@ _AXES = 3
 
 
 class _Plan(NamedTuple):
-    """How the kernel sees an array of some shape.
+    """Plan by which the kernel pads an array of some shape.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class _Plan(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _plan(shape: tuple[int, ...], pairs: Pairs, mode: str) -> _Plan | None:
-    """None if the axes are too many, or too far apart."""
+    """Make the plan, or return None if the axes are too many or too far apart."""
     moved = [axis for axis, pair in enumerate(pairs) if pair != (0, 0)] or [len(shape) - 1]
     first, end = moved[0], moved[-1] + 1
     if end - first > _AXES or not shape:

@@ -56,7 +56,7 @@ cdef inline int set_arrays(Pair* p, cnp.ndarray a, cnp.ndarray b, cnp.ndarray ou
 
 
 cdef inline int set_pair(Pair* p, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out) except -1:
-    """The same of arrays of one type; ``b`` and ``out`` lie as ``a`` does."""
+    """Point to arrays of one type, where ``b`` and ``out`` lie as ``a`` does."""
     cdef bint is_signed = cnp.PyArray_TYPE(a) == cnp.NPY_INT8
     require_output_beside("out", out, OF_INT8 if is_signed else OF_UINT8, a)
     return set_arrays(p, a, b, out)

@@ -29,7 +29,7 @@ cdef inline void add_bits(
 cdef inline void put_bits(
     uint8_t* bit_mask, Py_ssize_t at, uint32_t bits, bint in_whole_bytes
 ) noexcept nogil:
-    """The same for a whole vector, in rows of whole bytes or not."""
+    """Put the bits of a whole vector, in rows that fill whole bytes or do not."""
     if SIMD_LANES % 8 == 0 and (in_whole_bytes or at & 7 == 0):
         memcpy(bit_mask + (at >> 3), &bits, SIMD_LANES // 8)
     else:
@@ -37,7 +37,7 @@ cdef inline void put_bits(
 
 
 cdef inline uint32_t bits_at(const uint8_t* bit_mask, Py_ssize_t at) noexcept nogil:
-    """Those of a vector from ``at`` on, and others above them."""
+    """Return the bits of a vector from ``at`` on, with other bits above them."""
     cdef uint32_t bits
     memcpy(&bits, bit_mask + (at >> 3), sizeof(bits))
     return bits >> (at & 7)

@@ -33,7 +33,7 @@ def is_grid(
     cnp.ndarray scales, cnp.ndarray zero_points, Py_ssize_t channels, int32_t quant_min,
     int32_t quant_max,
 ):
-    """Whether each channel has a float32 scale, positive and finite, and an int32 in the range."""
+    """Return True if each channel has a positive finite float32 scale and an int32 in the range."""
     cdef const uint32_t* scale = <const uint32_t*> cnp.PyArray_DATA(scales)
     cdef const uint32_t* zero_point = <const uint32_t*> cnp.PyArray_DATA(zero_points)
     cdef uint32_t low = <uint32_t> quant_min
@@ -60,9 +60,9 @@ def fake_quantize_per_channel(
     x, out, bint masked, scales, zero_points, int axis, float quant_min, float quant_max, int rule,
     int n_threads,
 ):
-    """The same with a scale and a zero point for each index of an axis.
+    """Fake-quantize with a scale and a zero point for each index of an axis.
 
-    None also where zero points are no integers.
+    Return None also where the zero points are no integers.
     """
     cdef cnp.ndarray y = None
     if not isinstance(zero_points, cnp.ndarray):

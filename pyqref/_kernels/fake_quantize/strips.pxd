@@ -91,7 +91,7 @@ cdef inline void run_all(FakeQuantize* f, int n_threads) noexcept nogil:
 
 
 cdef inline bint is_covered(x) noexcept:
-    """Whether this is an array of float32 in C order."""
+    """Return True if ``x`` is an array of float32 in C order."""
     return is_in_c_order(x) and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_FLOAT32
 
 

@@ -220,7 +220,7 @@ cdef inline void row_task(void* context, Py_ssize_t index, int thread) noexcept 
 
 
 cdef inline void channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    """Some rows, of which each has its channels side by side or is one channel."""
+    """Normalize some rows; each has its channels side by side or is one channel."""
     cdef const Rows* r = <const Rows*> context
     cdef Py_ssize_t row = index * r.count
     cdef Py_ssize_t last = min(row + r.count, r.rows)

@@ -78,7 +78,7 @@ cdef inline void observe_down(
 cdef inline void observe_channel(
     const float* x, Py_ssize_t rows, Py_ssize_t step, float* low, float* high
 ) noexcept nogil:
-    """Of a channel that fills no vector: every ``step``-th number."""
+    """Find the range of a channel that fills no vector: of every ``step``-th number."""
     cdef Py_ssize_t _i
     low[0], high[0] = INFINITY, -INFINITY
     for _i in range(rows):
@@ -87,7 +87,7 @@ cdef inline void observe_channel(
 
 
 cdef inline int find_ranges_across(Ranges* r, int n_threads) except -1 nogil:
-    """Of channels that lie innermost."""
+    """Find the ranges of channels that lie innermost."""
     cdef Across a
     cdef Py_ssize_t groups = (r.channels + ACROSS * SIMD_LANES - 1) // (ACROSS * SIMD_LANES)
     cdef Py_ssize_t lead = 0

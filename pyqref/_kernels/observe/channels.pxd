@@ -15,7 +15,7 @@ from pyqref._kernels.simd.primitives cimport *
 cdef inline int find_ranges(
     Ranges* r, cnp.ndarray x, Py_ssize_t channels, Py_ssize_t inner, int n_threads
 ) except -1:
-    """Of each channel, into the arrays that are named."""
+    """Find the range of each channel, and write it to the arrays that ``r`` names."""
     r.x, r.size = <const float*> cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x)
     r.channels, r.inner, r.outer = channels, inner, r.size // (channels * inner)
     n_threads = useful_threads(<double> r.size, CHANNELS_PER_THREAD, n_threads)
@@ -34,11 +34,11 @@ cdef inline int find_ranges(
 
 
 cdef inline tuple ranges_of(x, axis, int n_threads, cnp.ndarray low, cnp.ndarray high, Seen* seen):
-    """As arrays, of all numbers or of each index of an axis; no zero is -0.0.
+    """Return the ranges as arrays, of all numbers or of each index of an axis; no zero is -0.0.
 
-    ``seen`` says how they are joined with those in ``low`` and ``high``, float32 arrays of their
-    shape, or empty. None where these are others, where a range to join is not finite, and where
-    ``x`` is no array of float32 in C order or there is nothing in it.
+    ``seen`` says how they are joined with the ranges in ``low`` and ``high``, which are float32
+    arrays of the same shape, or empty. Return None if these arrays are different, if a range to
+    join is not finite, and if ``x`` is empty or no array of float32 in C order.
     """
     cdef Ranges r
     cdef cnp.npy_intp channels

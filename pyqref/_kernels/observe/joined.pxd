@@ -28,7 +28,7 @@ cdef inline object extremes_of(const Number* x, Py_ssize_t size):
 
 
 cdef inline bint are_alike(cnp.ndarray first, cnp.ndarray other) noexcept:
-    """Whether both are contiguous float32 arrays of one shape."""
+    """Return True if both are contiguous float32 arrays of one shape."""
     cdef int axis
     if cnp.PyArray_TYPE(first) != cnp.NPY_FLOAT32 or cnp.PyArray_TYPE(other) != cnp.NPY_FLOAT32:
         return False

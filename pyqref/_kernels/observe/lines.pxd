@@ -47,11 +47,11 @@ cdef inline void observe_adjoining(
     const float* x, Py_ssize_t before, f32v own, Py_ssize_t inner, f32v* lows, f32v* highs,
     f32v* total,
 ) noexcept nogil:
-    """As many lines as a vector has lanes, one behind another, of some whole vectors each.
+    """Observe as many adjoining lines as a vector has lanes; each fills some whole vectors.
 
-    Vectors are aligned, which begin ``before`` numbers in front of a line and of the one behind
-    it: the last numbers of a line come together with its first ones. ``own`` is nan for the lanes
-    that are not a line's own in the vector where it begins, and 0 for its own.
+    Loads are aligned. They begin ``before`` numbers in front of a line and of the line behind it,
+    so that the last numbers of a line come together with its first ones. ``own`` is 0 for the lanes
+    that belong to the line in the vector where it begins, and nan for the others.
     """
     cdef f32v value, least, greatest, sum, start
     cdef f32v end = load_f32(x - before)
@@ -77,7 +77,7 @@ cdef inline void observe_adjoining(
 cdef inline void observe_apart(
     const Ranges* r, Py_ssize_t first, f32v beyond, f32v* lows, f32v* highs, f32v* total
 ) noexcept nogil:
-    """As many channels as a vector has lanes, whose lines may be anywhere."""
+    """Observe as many channels as a vector has lanes, whose lines may lie anywhere."""
     cdef Py_ssize_t inner = r.inner
     cdef const float* x
     cdef Py_ssize_t _i, channel
@@ -95,7 +95,7 @@ cdef inline void observe_apart(
 cdef inline bint observe_lines(
     Ranges* r, Py_ssize_t first, f32v mask, Py_ssize_t before
 ) noexcept nogil:
-    """As many channels as a vector has lanes; false where there may be nan among them.
+    """Observe as many channels as a vector has lanes; return False if nan may be among them.
 
     ``before`` and the mask are those of ``observe_adjoining``, or -1 and that of ``observe_part``.
     """

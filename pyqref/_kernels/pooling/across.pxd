@@ -52,7 +52,7 @@ cdef inline void mean_across(
 
 
 cdef inline int32_t* sums_of(const Pool* p, Py_ssize_t task) noexcept nogil:
-    """Where the sums of a part of a window are."""
+    """Return the place of the sums of a part of a window."""
     return p.sums + task * p.longest
 
 

@@ -58,7 +58,7 @@ cdef inline void finish(
 cdef inline void means_along(
     void* context, Py_ssize_t index, int thread, bint are_large
 ) noexcept nogil:
-    """Results of one line, of windows some of which are large or none is."""
+    """Compute one line, whose windows may be large or not."""
     cdef const Pool* p = <const Pool*> context
     cdef Share share = share_of(p, index)
     cdef const Line* line = &share.line

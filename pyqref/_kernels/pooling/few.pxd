@@ -20,7 +20,7 @@ cdef enum:
 
 
 cdef inline Taps as_few_rows(const Taps* taps) noexcept nogil:
-    """The same taps: rows that follow one another are one, and so are planes."""
+    """Return the same taps with rows that follow one another joined, and planes likewise."""
     cdef Taps rows = taps[0]
     if rows.columns * rows.column_step == rows.row_step:
         rows.columns *= rows.rows

@@ -20,7 +20,7 @@ cdef enum:
 cdef inline void largest_of_few(
     uint8_t* out, const Bytes* list, int n, Py_ssize_t channels, uint8_t flip
 ) noexcept nogil:
-    """As ``largest_listed`` for at most FEW_TAPS, a constant number."""
+    """Find the largest bytes as ``largest_listed`` does, for at most FEW_TAPS, a constant."""
     cdef Bytes[FEW_TAPS] taps
     cdef int tap
     # What is written to ``out`` might be the list, as far as compilers know, but not its copy.

@@ -62,5 +62,5 @@ cdef inline int64_t inside(const Line* line, const Window* column) noexcept nogi
 
 
 cdef inline int32_t start_of(const Pool* p, const Line* line, const Window* column) noexcept nogil:
-    """What a sum begins with: padding adds nothing to what is left of the zero point."""
+    """Return the first term of a sum: padding adds nothing to the part of the zero point."""
     return <int32_t> (-p.zero_point * inside(line, column))

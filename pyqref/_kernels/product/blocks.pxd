@@ -25,7 +25,7 @@ cdef extern from "product/tile.h":
 cdef inline bint are_few_large(
     const Product* p, Py_ssize_t count, const uint8_t** rows
 ) noexcept nogil:
-    """Whether at most one in ``LARGE_ONES`` inputs of some of the rows is above 127."""
+    """Return True if at most one in ``LARGE_ONES`` inputs of some of the rows is above 127."""
     cdef Py_ssize_t size = 4 * p.quads // p.segments
     cdef Py_ssize_t step = max(count // SAMPLED_ROWS, <Py_ssize_t> 1)
     cdef Py_ssize_t large = 0, looked = 0, r = 0, segment, i
@@ -43,7 +43,7 @@ cdef inline bint are_few_large(
 cdef inline void fill_tile(
     const Product* p, const Columns* columns, Tile* tile, int32_t* sums
 ) noexcept nogil:
-    """What the tiles of a panel have in common."""
+    """Fill in the fields that the tiles of a panel share."""
     cdef const Epilogue* e = p.epilogue
     tile.pitch, tile.segments, tile.quads = p.block_rows, p.segments, p.quads // p.segments
     tile.bias_multiplier = e.bias_multiplier

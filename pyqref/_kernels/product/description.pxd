@@ -223,7 +223,7 @@ cdef struct Product:
 cdef inline uint8_t* place_of_row(
     uint8_t* scratch, const Layout* layout, Py_ssize_t r
 ) noexcept nogil:
-    """Where a row of a block begins."""
+    """Return the place where a row of a block begins."""
     return scratch + r // GROUP_ROWS * layout.group + r % GROUP_ROWS * layout.row
 
 

@@ -133,7 +133,7 @@ cdef inline void finish_row(
 
 
 cdef inline void copy_few(uint8_t* target, const uint8_t* source, int count) noexcept nogil:
-    """At most 32 bytes; usual layers leave a multiple of 8, whose copies have a constant size."""
+    """Copy at most 32 bytes; the usual count is a multiple of 8, with copies of a constant size."""
     if count == 24:
         memcpy(target, source, 16)
         memcpy(target + 16, source + 16, 8)

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t
 from pyqref._kernels._parallel cimport useful_threads
-from pyqref._kernels.cache cimport suits_streams, whole_lines
+from pyqref._kernels.cache cimport LINE, suits_streams, whole_lines
 from pyqref._kernels.product.description cimport (
     BLOCK_POINTERS, BLOCK_ROWS, BLOCK_ROWS_OF_TILES, COLUMNS_IN_PLACE, COPIED_TOO_MUCH,
     DEEPEST_TILES, FUSED, GROUP_ROWS, HAS_TILES, IN_PLACE_BYTES, LEAST_BLOCK_ROWS, NARROW_TILE_ROWS,
@@ -25,8 +25,15 @@ cdef inline Py_ssize_t padded_for_tiles(Py_ssize_t depth) noexcept nogil:
 
 
 cdef inline bint suits_tiles(const Product* p) noexcept nogil:
-    """Whether tile registers multiply ``rows`` of ``quads``."""
+    """Return True if tile registers multiply ``rows`` of ``quads``."""
     return HAS_TILES and p.rows >= ROWS_WORTH_TILES and 0 < 4 * p.quads <= DEEPEST_TILES
+
+
+cdef inline Py_ssize_t most_columns_in_place(const Product* p) noexcept nogil:
+    """For more columns, rows are worth a copy in which they begin at cache lines, far apart."""
+    if (<Py_ssize_t> p.matrix | p.matrix_row) % LINE:
+        return COLUMNS_IN_PLACE
+    return 8 * COLUMNS_IN_PLACE
 
 
 cdef inline void lay_out(Product* p) noexcept nogil:
@@ -52,7 +59,7 @@ cdef inline void lay_out(Product* p) noexcept nogil:
         layout.group = layout.slice_step * layout.slices
     if p.epilogue.weight_zero_points != NULL:
         p.matrix = NULL             # the sums of rows are wanted
-    if p.columns > COLUMNS_IN_PLACE and depth > TILE_DEPTH:
+    if p.columns > most_columns_in_place(p) and depth > TILE_DEPTH:
         p.matrix = NULL             # rows are read so often that they are worth a copy
 
 
@@ -64,10 +71,10 @@ cdef inline bint real_results_suit_streams(const Product* p) noexcept nogil:
 
 
 cdef inline bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) noexcept nogil:
-    """Whether threads take parts of the columns, each all rows, and not the other way round.
+    """Return True if threads share out the columns, each with all rows, instead of the rows.
 
     Weights are then read by one thread each. But it does not pay to write the same rows into
-    scratch several times, or where panels are few, to leave one thread with more than its share.
+    scratch several times, nor, where panels are few, to leave one thread with more than its share.
     """
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t splits = min(panels, <Py_ssize_t> n_threads)
@@ -139,12 +146,12 @@ cdef inline void cut(Product* p, int n_threads) noexcept nogil:
 
 
 cdef inline Py_ssize_t first_row_of(const Product* p, Py_ssize_t block) noexcept nogil:
-    """Where a block begins: blocks differ by one granule at most."""
+    """Return the first row of a block: blocks differ by one granule at most."""
     return min(block * p.granules // p.blocks * p.granule, p.rows)
 
 
 cdef inline double work_of(const Product* p) noexcept nogil:
-    """What a product takes, as a number of products of bytes by vectors."""
+    """Return the cost of a product, as a number of products of bytes by vectors."""
     cdef Py_ssize_t depth = 4 * p.quads
     cdef double work = <double> p.rows * max(p.columns, <Py_ssize_t> LEAST_COLUMNS)
     work *= depth + FINISHING

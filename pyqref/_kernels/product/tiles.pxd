@@ -152,8 +152,9 @@ cdef inline void multiply_in_tiles(
     cdef Ahead ahead
     cdef Py_ssize_t steps = p.quads // TILE_QUADS
     cdef int rest = <int> (p.quads % TILE_QUADS)
-    # Of a part: enough at a time to load what its columns need once for many rows.
-    cdef Py_ssize_t pause = max(steps // 4, <Py_ssize_t> 1)
+    # Rows of a part that are finished with each step of the next one: so few that the tiles of
+    # several steps are among what the processor executes out of order.
+    cdef int some = 2 * <int> max(GROUP_ROWS // 2 // max(steps, <Py_ssize_t> 1), <Py_ssize_t> 1)
     cdef Py_ssize_t first_panel = panel
     cdef Py_ssize_t index, step, w_quad, first_column, x_row, x_step, at, passes
     cdef const int8_t* w
@@ -192,16 +193,34 @@ cdef inline void multiply_in_tiles(
                 p, &ahead, panel + 1,
                 passes * ((block.tiles + 1) // 2) * max(steps, <Py_ssize_t> 1),
             )
-        column = 0
-        while column < width:
-            column_tiles = min(most_column_tiles, (width - column) // 16)
-            part.column, part.used = column, min(column_tiles * 16, used - column)
-            index = 0
-            while index < block.tiles:
-                row_tiles = 2 if index + 1 < block.tiles else 1
-                part.strips[1].rows = span[1].rows = 0
+        index = 0
+        while index < block.tiles:
+            # All columns of the panel, for two tiles of rows that lie in the nearest cache by then.
+            row_tiles = 2 if index + 1 < block.tiles else 1
+            span[1].rows = 0
+            for i in range(row_tiles):
+                span[i] = tile_of_rows(p, &block, scratch, index + i)
+            if configured[0] != span[0].rows or configured[1] != span[1].rows:
+                configured[0], configured[1] = span[0].rows, span[1].rows
+                tiles_configure(configured[0], configured[1])
+            if p.spans.give != NULL:
+                x_row, x_step = p.spans.row, 0
+            elif span[0].row < block.in_reach:
+                x_row, x_step = p.matrix_row, TILE_DEPTH
+            else:
+                x_row = p.layout.row
+                x_step = TILE_DEPTH if p.whole_rows else p.layout.slice_step
+                if panel == first_panel:
+                    take_rows(
+                        p, first_row + span[0].row, span[0].rows + span[1].rows,
+                        <uint8_t*> span[0].x, rows, row_sums + span[0].row,
+                    )
+            column = 0
+            while column < width:
+                column_tiles = min(most_column_tiles, (width - column) // 16)
+                part.column, part.used = column, min(column_tiles * 16, used - column)
+                part.strips[1].rows = 0
                 for i in range(row_tiles):
-                    span[i] = tile_of_rows(p, &block, scratch, index + i)
                     strip = &part.strips[i]
                     at = span[i].row + span[i].known
                     strip.rows = span[i].rows - span[i].known
@@ -210,21 +229,6 @@ cdef inline void multiply_in_tiles(
                     strip.out = out + (
                         at * p.out_stride + first_column + column
                     ) * p.out_itemsize
-                if configured[0] != span[0].rows or configured[1] != span[1].rows:
-                    configured[0], configured[1] = span[0].rows, span[1].rows
-                    tiles_configure(configured[0], configured[1])
-                if p.spans.give != NULL:
-                    x_row, x_step = p.spans.row, 0
-                elif span[0].row < block.in_reach:
-                    x_row, x_step = p.matrix_row, TILE_DEPTH
-                else:
-                    x_row = p.layout.row
-                    x_step = TILE_DEPTH if p.whole_rows else p.layout.slice_step
-                    if panel == first_panel and column == 0:
-                        take_rows(
-                            p, first_row + span[0].row, span[0].rows + span[1].rows,
-                            <uint8_t*> span[0].x, rows, row_sums + span[0].row,
-                        )
                 tiles_clear()
                 w = p.panels + (first_column * p.quads + column) * 4
                 for step in range(steps):
@@ -233,8 +237,7 @@ cdef inline void multiply_in_tiles(
                         row_tiles, column_tiles, span[0].x + at, span[1].x + at, x_row, w, w_quad
                     )
                     w += TILE_QUADS * w_quad
-                    if step % pause == pause - 1:
-                        finish_some(p, &waiting, GROUP_ROWS // 4)
+                    finish_some(p, &waiting, some)
                     fetch_some(&ahead)
                 if rest:
                     at = steps * x_step
@@ -245,8 +248,8 @@ cdef inline void multiply_in_tiles(
                 finish_some(p, &waiting, GROUP_ROWS)
                 tiles_store(row_tiles, column_tiles, sums)
                 waiting = part
-                index += row_tiles
-            column += most_column_tiles * 16
+                column += most_column_tiles * 16
+            index += row_tiles
         panel += 1
         if panel < last and is_long and is_ending():
             break

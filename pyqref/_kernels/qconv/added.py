@@ -139,7 +139,7 @@ def prepare_add(
 
 
 def _rows(added: IntArray) -> IntArray:
-    """With the channels last."""
+    """Return the array with its channels last."""
     return added.transpose(0, *range(2, added.ndim), 1)
 
 

@@ -124,7 +124,7 @@ def prepare(
 ) -> Forward:
     """Make a function that convolves ``x``, or others of its form, as :func:`conv2d` does.
 
-    It holds the arrays that it is given, and expects nobody to write to them. It runs the kernel
+    It holds the arrays that it is given, and expects that they do not change. It runs the kernel
     that is in use now.
     """
     kernel = registry.twin("qconv")

@@ -20,7 +20,7 @@ cdef enum:
 
 
 cdef inline void find_inner(Depthwise* d) noexcept nogil:
-    """Which outputs of a line have no padding beside the line in their windows."""
+    """Find the outputs of a line whose windows meet no padding beside the line."""
     cdef const Image* image = d.image
     cdef Py_ssize_t stride = image.stride[2]
     cdef Py_ssize_t last_tap = (image.kernel[2] - 1) * image.dilation[2] - image.padding[2]
@@ -29,7 +29,7 @@ cdef inline void find_inner(Depthwise* d) noexcept nogil:
 
 
 cdef inline bint suits_in_place(const Depthwise* d) noexcept nogil:
-    """Whether vectors that end with each pixel cost less than copies of the lines."""
+    """Return True if vectors that end with each pixel cost less than copies of the lines."""
     cdef const Image* image = d.image
     cdef Py_ssize_t read = (image.channels + VECTOR_BYTES - 1) // VECTOR_BYTES * VECTOR_BYTES
     cdef Py_ssize_t taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
@@ -43,7 +43,7 @@ cdef inline bint suits_in_place(const Depthwise* d) noexcept nogil:
 
 
 cdef inline void measure_padding(Depthwise* d, Py_ssize_t width) noexcept nogil:
-    """How many bytes stand for a line in the padding; of a very long one they are one pixel."""
+    """Choose the bytes that stand for a line in the padding: one pixel for a very long one."""
     cdef const Image* image = d.image
     cdef Py_ssize_t pixels = (d.last_inner - d.first_inner - 1) * image.stride[2]
     pixels += (image.kernel[2] - 1) * image.dilation[2]
@@ -71,7 +71,7 @@ cdef inline void point_streams(const Depthwise* d, Work* work, Py_ssize_t output
 
 
 cdef inline bint may_move_on(const Depthwise* d, const Work* work) noexcept nogil:
-    """Whether streams stay where they may be read, if they move along the inner outputs."""
+    """Return True if streams that move along the inner outputs stay where they may be read."""
     cdef Py_ssize_t i
     if not d.blank_is_line:
         for i in range(d.n_under):

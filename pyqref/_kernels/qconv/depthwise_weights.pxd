@@ -19,7 +19,7 @@ from pyqref._kernels.simd.primitives cimport *
 
 
 cdef inline Py_ssize_t size_of_streams(const Depthwise* d) noexcept nogil:
-    """Of streams and of the lines wanted next."""
+    """Return the bytes of the streams and of the lines that are wanted next."""
     return (d.n_streams + d.n_under + 10) // 8 * 8 * <Py_ssize_t> sizeof(void*)
 
 
@@ -32,7 +32,7 @@ cdef inline void measure_copies(const Depthwise* d, Lines* lines, Py_ssize_t wid
 
 
 cdef inline Py_ssize_t place_of_vector(const Work* work, Py_ssize_t vector) noexcept nogil:
-    """Where in these pixels a vector begins: the last one ends with them, unless they are few."""
+    """Return the beginning of a vector: the last one ends with the pixels, if they suffice."""
     cdef Py_ssize_t last = work.pixels * work.lines.width - VECTOR_BYTES
     return max(min(vector * VECTOR_BYTES, last), <Py_ssize_t> 0)
 
@@ -75,7 +75,7 @@ cdef inline void prepare_weights(const Depthwise* d, Work* work) noexcept nogil:
 
 
 cdef inline void prepare_columns(const Depthwise* d, Work* work) noexcept nogil:
-    """What finishes the sums, in the order that ``interleave_quads`` gives them."""
+    """Prepare the constants that finish the sums, in the order of ``interleave_quads``."""
     cdef Py_ssize_t width = work.lines.width
     cdef Py_ssize_t panel, vector, channel, i, at
     cdef Columns[WIDTH_PANELS] columns
@@ -98,7 +98,9 @@ cdef inline void prepare_columns(const Depthwise* d, Work* work) noexcept nogil:
 
 
 cdef inline void choose_pixels(const Depthwise* d, Work* work) noexcept nogil:
-    """How many pixels are computed together: so many that vectors overlap little, for few weights.
+    """Choose how many pixels are computed together.
+
+    There are enough of them that vectors overlap little, but few weights.
 
     In place it is one.
     """
@@ -121,7 +123,11 @@ cdef inline void choose_pixels(const Depthwise* d, Work* work) noexcept nogil:
 cdef inline Share share_of(
     const Work* work, Py_ssize_t pixels, Py_ssize_t step, bint is_whole
 ) noexcept nogil:
-    """Of some pixels each vector's own bytes; of a whole line as many bytes before each vector."""
+    """Return the bytes that each vector prefetches.
+
+    Of some pixels these are the vector's own bytes; of a whole line they are equally many bytes for
+    each vector.
+    """
     cdef Share share
     cdef Py_ssize_t parts = LINE * work.n_vectors
     share.count, share.step, share.apart = pixels, step, VECTOR_BYTES
@@ -132,7 +138,7 @@ cdef inline Share share_of(
 
 
 cdef inline void share_prefetching(const Depthwise* d, Work* work) noexcept nogil:
-    """What is prefetched before each vector."""
+    """Say which bytes are prefetched before each vector."""
     cdef const Image* image = d.image
     cdef Py_ssize_t pixels = min(d.segment * image.stride[2], <Py_ssize_t> image.size[2])
     cdef bint is_whole = not d.in_place and work.lines.width == image.channels

@@ -68,7 +68,7 @@ cdef struct GroupedWork:
 
 
 cdef inline Py_ssize_t place_in_width(const Grouped* g, Py_ssize_t vector) noexcept nogil:
-    """Where a vector begins; the last one ends with the channels, unless these are fewer."""
+    """Return the beginning of a vector: the last one ends with the channels, if they suffice."""
     return max(min(vector * VECTOR_BYTES, g.width - VECTOR_BYTES), <Py_ssize_t> 0)
 
 
@@ -99,7 +99,7 @@ cdef inline void lay_strips(const Grouped* g, GroupedWork* work, Py_ssize_t chan
 
 
 cdef inline void find_taps(const Grouped* g, GroupedWork* work, const Position* p) noexcept nogil:
-    """Where the bytes for each tap are, for a line of outputs."""
+    """Find the bytes for each tap, for a line of outputs."""
     cdef const Image* image = g.image
     cdef Py_ssize_t i, k
     for i in range(g.n_under):

@@ -113,7 +113,7 @@ cdef inline void group_task(void* context, Py_ssize_t index, int thread) noexcep
 
 
 cdef inline int threads_beside(Groups* g, Py_ssize_t groups, int n_threads) noexcept nogil:
-    """How many groups are computed at a time: one, where threads share it more evenly."""
+    """Return the number of groups to compute at a time: one, if threads share it more evenly."""
     cdef int within = plan_product(&g.product, n_threads)
     cdef int beside = useful_threads(groups * work_of(&g.product), WORK_PER_THREAD, n_threads)
     beside = <int> min(<Py_ssize_t> beside, groups)

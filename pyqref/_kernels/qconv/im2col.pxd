@@ -162,7 +162,7 @@ cdef inline Py_ssize_t plain_windows(
     const Image* image, const Segments* segments, const uint8_t** lines, Py_ssize_t n_lines,
     const Position* p,
 ) noexcept nogil:
-    """How many windows from here ``copy_plain_windows`` may copy."""
+    """Return the number of windows from here on that ``copy_plain_windows`` may copy."""
     cdef Py_ssize_t i, at, inside
     cdef Py_ssize_t step = image.stride[2] * image.channels
     if n_lines != image.kernel[0] * image.kernel[1] or image.flip or reach(image, p, 2, 0) < 0:
@@ -210,7 +210,7 @@ cdef inline bint is_inner(const Image* image, const Position* p) noexcept nogil:
 cdef inline Py_ssize_t find_lines(
     const Image* image, const Position* p, Py_ssize_t first, const uint8_t** lines
 ) noexcept nogil:
-    """At most MOST_LINES lines under a window, from its line ``first``; NULL: in the padding."""
+    """Find at most MOST_LINES lines under a window, from line ``first``; NULL is padding."""
     cdef Py_ssize_t count = min(
         <Py_ssize_t> MOST_LINES, image.kernel[0] * image.kernel[1] - first
     )
@@ -286,7 +286,7 @@ cdef inline void windows_copied(
 
 
 cdef inline bint is_matrix(const Image* image) noexcept nogil:
-    """Whether the windows are all pixels, one after another."""
+    """Return True if the windows are all pixels, one after another."""
     cdef int axis
     for axis in range(3):
         if image.kernel[axis] != 1 or image.padding[axis] != 0 or image.stride[axis] != 1:

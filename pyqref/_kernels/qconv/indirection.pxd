@@ -21,9 +21,10 @@ cdef enum:
 cdef inline bint lie_apart(
     const Image* image, const Segments* segments, const Epilogue* e
 ) noexcept nogil:
-    """Whether ``windows_in_place`` will do.
+    """Return True if ``windows_in_place`` can serve this layer.
 
-    A segment is read up to a multiple of four bytes: what follows it meets weights that are zero.
+    A segment is read up to a multiple of four bytes: the bytes behind it meet weights that are
+    zero.
     """
     cdef Py_ssize_t n_lines = image.kernel[0] * image.kernel[1]
     cdef Py_ssize_t rows = image.batch * image.out[0] * image.out[1] * image.out[2]
@@ -41,7 +42,7 @@ cdef inline bint lie_apart(
 
 
 cdef inline bint has_edges(const Image* image, const Segments* segments) noexcept nogil:
-    """Whether some segments reach over an edge of the image, or of its memory."""
+    """Return True if some segments reach over an edge of the image, or of its memory."""
     cdef Py_ssize_t end
     cdef int axis
     for axis in range(3):
@@ -78,7 +79,7 @@ cdef inline Py_ssize_t inner_windows(
     const Image* image, const Segments* segments, const uint8_t** lines, Py_ssize_t n_lines,
     const Position* p,
 ) noexcept nogil:
-    """How many windows from here have all their columns in the image, and may be read whole."""
+    """Return the number of windows from here on whose columns all lie in the image."""
     cdef Py_ssize_t stride = image.stride[2]
     cdef Py_ssize_t at = reach(image, p, 2, 0)
     cdef Py_ssize_t inner = image.size[2] - 1 - reach(image, p, 2, image.kernel[2] - 1)
@@ -118,7 +119,7 @@ cdef inline void point_to_windows(
 
 
 cdef inline void fill_segment(uint8_t* row, uint8_t value, Py_ssize_t size) noexcept nogil:
-    """As ``copy_segment`` copies: some stores of a constant size."""
+    """Fill a segment in the way of ``copy_segment``: by some stores of a constant size."""
     if size <= 16:
         memset(row, value, 16)
     elif size <= 64:

@@ -60,7 +60,7 @@ cdef inline int run_layer(
 
 
 cdef inline void place_results(Layer* layer, tuple geometry) except *:
-    """Where the outputs of a layer go, in bytes."""
+    """Find the places of a layer's outputs, in bytes."""
     cdef int64_t[3] first, apart
     cdef int64_t* whole = layer.whole
     cdef Py_ssize_t line, plane

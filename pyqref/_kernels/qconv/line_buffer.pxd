@@ -109,7 +109,7 @@ cdef inline Py_ssize_t outputs_at_once(
 cdef inline bint are_far_apart(
     const Image* image, Py_ssize_t width, Py_ssize_t most, Py_ssize_t most_bytes
 ) noexcept nogil:
-    """Whether what each tap takes is less than all that they reach over, for what fits."""
+    """Return True if the taps read fewer pixels than lie between the first and the last of them."""
     cdef Lines lines
     cdef Py_ssize_t outputs = outputs_at_once(image, width, most, False, most_bytes)
     measure_lines(&lines, image, width, outputs, most, False)
@@ -130,7 +130,7 @@ cdef inline const uint8_t* line_under(
 
 
 cdef inline Py_ssize_t place_in_quads(Py_ssize_t i) noexcept nogil:
-    """Where the i-th of VECTOR_BYTES bytes is in the order of ``interleave_quads``."""
+    """Return the place of the i-th of VECTOR_BYTES bytes in the order of ``interleave_quads``."""
     return i % 16 // 4 * SIMD_LANES + i // 16 * 4 + i % 4
 
 
@@ -141,7 +141,7 @@ cdef inline void set_finish(Finish* f, const Epilogue* e) noexcept nogil:
 
 
 cdef inline Py_ssize_t place_of_tap(const Lines* l, Py_ssize_t tap) noexcept nogil:
-    """Where in a copy the bytes of the first output are for a tap of the line."""
+    """Return the place in a copy of the bytes of the first output for a tap of the line."""
     cdef Py_ssize_t column = tap * l.image.dilation[2]
     cdef Py_ssize_t stride = l.image.stride[2]
     if l.apart > 1:
@@ -231,7 +231,7 @@ cdef inline void copy_line(const Lines* l, const uint8_t* line, uint8_t* target)
 cdef inline Py_ssize_t copy_of(
     const Lines* l, const uint8_t* line, Py_ssize_t count
 ) noexcept nogil:
-    """Which copy is of a line, or else which one none of the ``count`` lines needs."""
+    """Return the copy of a line, or else a copy that none of the ``count`` lines needs."""
     cdef Py_ssize_t copy, i
     for copy in range(l.most):
         if l.copied[copy] == line:

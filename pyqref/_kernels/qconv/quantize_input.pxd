@@ -80,7 +80,7 @@ cdef inline void quantize_pixel(const Source* s, const uint8_t* x, uint8_t* out)
 cdef inline void quantize_line(
     const Source* s, const uint8_t* x, Py_ssize_t step, Py_ssize_t pixels, uint8_t* out
 ) noexcept nogil:
-    """As ``take_line``, of real numbers."""
+    """Quantize a line of real numbers, as ``take_line`` takes one of bytes."""
     cdef Py_ssize_t i
     if step == s.channels * REAL and (s.channels == 1 or s.step[1] == REAL):
         quantize_some(s, x, out, pixels * s.channels)

@@ -41,7 +41,7 @@ cdef inline void look_at(Source* s, cnp.ndarray x) except *:
 
 
 cdef inline bint has_channels_last(const Source* s) noexcept nogil:
-    """Whether bytes lie one pixel after another, their channels within, or there are none."""
+    """Return True if bytes lie pixel after pixel with channels innermost, or if there are none."""
     cdef Py_ssize_t expected = s.channels
     cdef int axis
     if s.is_real:

@@ -47,7 +47,7 @@ class InputGrid(NamedTuple):
     zero_point
         Which the padding holds too.
     scale
-        Of real numbers, of which bytes are made on the way; of no use to integers.
+        For real numbers, which become bytes on the way; integers do not use it.
     """
 
     channels: int

@@ -40,7 +40,7 @@ def conv_sums(
     out_size: tuple[int, ...],
     scale: float | None = None,
 ) -> Iterator[tuple[tuple[slice, ...], IntArray]]:
-    """Where some outputs are in ``(B, *out, N)``, and their sums (``eq-conv-accumulator``).
+    """Yield places of outputs in ``(B, *out, N)``, and their sums (``eq-conv-accumulator``).
 
     These are int32, or int64 where some might not fit, or weights reach far.
 

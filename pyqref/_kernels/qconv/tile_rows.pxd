@@ -1,7 +1,8 @@
 # Windows that tile registers read where they lie: outputs side by side are rows as far apart as
 # their pixels, and each tap is equally far from all of them. Where windows reach over an edge, the
-# lines of the image under a block are copied, with the padding around them: once, not once a tap
-# as rows of a matrix are.
+# lines of the image under a block are copied, with the padding around them: once for each plane of
+# the kernel, not once a tap as rows of a matrix are. In a copy the lines at one height, of all
+# planes under a window, follow each other.
 
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset
@@ -37,7 +38,7 @@ cdef inline Py_ssize_t under_windows(
 
 cdef inline bint reach_over_edges(const Image* image) noexcept nogil:
     cdef int axis
-    for axis in range(1, 3):
+    for axis in range(3):
         if image.padding[axis] > 0:
             return True
         if under_windows(image, axis, image.out[axis]) - image.padding[axis] > image.size[axis]:
@@ -46,14 +47,12 @@ cdef inline bint reach_over_edges(const Image* image) noexcept nogil:
 
 
 cdef inline bint suits_spans(const Product* p, const Image* image) noexcept nogil:
-    """Whether tile registers read windows as spans, and this is worth more than whole tiles are."""
+    """Return True if tile registers read windows as spans, and this beats whole tiles."""
     cdef Py_ssize_t outputs = outputs_of_span(image)
     cdef Spans spans
     if not suits_tiles(p) or is_matrix(image) or image.flip or p.put_rows != NULL:
         return False
     if p.epilogue.weight_zero_points != NULL:   # the sums of rows are wanted
-        return False
-    if image.size[0] != 1 or image.kernel[0] != 1 or image.out[0] != 1 or image.padding[0] != 0:
         return False
     if image.inputs != image.channels or image.inputs % TILE_DEPTH:
         return False
@@ -67,28 +66,32 @@ cdef inline bint suits_spans(const Product* p, const Image* image) noexcept nogi
 
 
 cdef inline void fill_spans(Spans* spans, const Image* image, Py_ssize_t* offsets) noexcept nogil:
-    """How windows are read as spans; ``offsets`` are filled where they are wanted."""
+    """Describe windows as spans; fill ``offsets`` where they are wanted."""
     cdef Py_ssize_t pixel = image.channels
     cdef Py_ssize_t line = image.size[2] * pixel
+    cdef Py_ssize_t plane = image.dilation[0] * image.size[1] * line
     cdef Py_ssize_t step = 0
-    cdef Py_ssize_t y, x, i
+    cdef Py_ssize_t z, y, x, i
     spans.give, spans.offsets = give_spans, offsets
     spans.row, spans.line = image.stride[2] * pixel, image.out[2]
     spans.copy = spans.step = spans.more = 0
     spans.lines = image.out[1]
     if reach_over_edges(image):
-        line = spans.copy = under_windows(image, 2, image.out[2]) * pixel
-        spans.step = image.stride[1]
-        spans.more = max(under_windows(image, 1, 1) - image.stride[1], <Py_ssize_t> 0)
+        plane = spans.copy = under_windows(image, 2, image.out[2]) * pixel
+        line = image.kernel[0] * plane
+        spans.step = image.kernel[0] * image.stride[1]
+        spans.more = max(image.kernel[0] * under_windows(image, 1, 1) - spans.step, <Py_ssize_t> 0)
     if offsets == NULL:
         return
-    for y in range(image.kernel[1]):
-        for x in range(image.kernel[2]):
-            for i in range(pixel // TILE_DEPTH):
-                offsets[step] = (
-                    y * image.dilation[1] * line + x * image.dilation[2] * pixel + i * TILE_DEPTH
-                )
-                step += 1
+    for z in range(image.kernel[0]):
+        for y in range(image.kernel[1]):
+            for x in range(image.kernel[2]):
+                for i in range(pixel // TILE_DEPTH):
+                    offsets[step] = (
+                        z * plane + y * image.dilation[1] * line + x * image.dilation[2] * pixel
+                        + i * TILE_DEPTH
+                    )
+                    step += 1
 
 
 cdef inline void copy_between_edges(
@@ -120,20 +123,24 @@ cdef inline Py_ssize_t give_spans(
     cdef Py_ssize_t pitch = image.size[2] * pixel   # from a line of the image to the next
     cdef Py_ssize_t index = 0
     cdef Py_ssize_t row = 0
-    cdef Py_ssize_t under, i, _i, k, at
+    cdef Py_ssize_t under, i, _i, k, z, at
     cdef const uint8_t* lines
     cdef bint copies = reach_over_edges(image)
     cdef Position p
     locate(image, first, &p)
     if copies:
-        pitch = under_windows(image, 2, image.out[2]) * pixel
+        pitch = image.kernel[0] * under_windows(image, 2, image.out[2]) * pixel
     while row < count:
-        # The lines of outputs that one image has here.
+        # The lines of outputs that one plane of an image has here.
         under = min(image.out[1] - p.at[1], (count - row) // image.out[2])
         if copies:
             lines = scratch
             for i in range(under_windows(image, 1, under)):
-                copy_between_edges(image, line_under(image, &p, 0, i), scratch)
+                for z in range(image.kernel[0]):
+                    copy_between_edges(
+                        image, line_under(image, &p, z * image.dilation[0], i),
+                        scratch + z * pitch // image.kernel[0],
+                    )
                 scratch += pitch
         else:
             lines = line_under(image, &p, 0, 0) - image.padding[2] * pixel
@@ -150,5 +157,8 @@ cdef inline Py_ssize_t give_spans(
             lines += image.stride[1] * pitch
             row += image.out[2]
         p.at[1] = 0
-        p.image += 1
+        p.at[0] += 1
+        if p.at[0] == image.out[0]:
+            p.at[0] = 0
+            p.image += 1
     return index

@@ -87,7 +87,7 @@ class PackedConvTranspose:
 def _taps(
     first: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]
 ) -> tuple[slice, ...]:
-    """Where in a weight the taps of the phase are that begin with ``first``."""
+    """Return the places in a weight of the taps of the phase that begins with ``first``."""
     steps = [
         slice(f, None, s // gcd(s, d)) for f, s, d in zip(first, stride, dilation, strict=True)
     ]
@@ -186,7 +186,7 @@ def _sums(
     geometries: tuple[tuple[int, ...], ...],
     scale: float | None,
 ) -> Iterator[tuple[tuple[slice, ...], Iterator[tuple[tuple[slice, ...], IntArray]]]]:
-    """Where the outputs of each phase are, and their sums."""
+    """Yield the places of the outputs of each phase, and their sums."""
     axes = len(packed.stride)
     for (_, phase), geometry in zip(packed.phases, geometries, strict=True):
         padding, dilation, count, _, first, apart = (

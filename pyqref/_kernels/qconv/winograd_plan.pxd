@@ -117,7 +117,7 @@ cdef inline void cut_tiles(
 
 
 cdef inline bint fits_tiles(const Image* image, const Epilogue* e) noexcept nogil:
-    """Whether tiles may compute outputs at all."""
+    """Return True if tiles can compute outputs of this layer at all."""
     cdef int64_t depths = image.size[0] * image.kernel[0] * image.out[0]
     cdef int axis
     if not PAIR_PRICE or HAS_TILES or bytes_of_result(e) != 1:
@@ -136,10 +136,10 @@ cdef inline bint suits_tiles_of(
     const Image* image, const Epilogue* e, Py_ssize_t buffer, int n_threads, Image* tiled,
     Tiling* tiling,
 ) noexcept nogil:
-    """Whether tiles save clearly more products than their transforms take time.
+    """Return True if tiles save clearly more time in products than their transforms take.
 
-    ``tiled`` becomes the image with the outputs that are best computed so: along each axis all of
-    them, or those of whole tiles.
+    ``tiled`` becomes the image with the outputs that tiles compute best: along each axis all
+    outputs, or those of whole tiles.
     """
     cdef double each = 9 * <double> image.inputs * e.columns / n_threads
     cdef double direct = image.batch * image.out[1] * image.out[2] * each

@@ -1,4 +1,4 @@
-"""How the kernels of products finish their sums: see ``product/epilogue.pxd``."""
+"""Finishing of sums by the kernels of products: see ``product/epilogue.pxd``."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ cdef enum:
 
 
 cdef inline Py_ssize_t place_in(const Reals* reals, Py_ssize_t row) noexcept nogil:
-    """Where a row begins."""
+    """Return the place where a row begins."""
     cdef Py_ssize_t group = row // reals.in_group * reals.group_step
     return group + row % reals.in_group * reals.row_step
 
@@ -147,7 +147,7 @@ cdef bint has_no_gaps(const Reals* reals) noexcept nogil:
 
 
 cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    """What follows one another, or some rows."""
+    """Find the range of one chunk of contiguous numbers, or of some rows."""
     cdef Reals* reals = <Reals*> context
     cdef Py_ssize_t start = index * RANGE_CHUNK
     cdef Py_ssize_t row, last, at, n
@@ -254,7 +254,7 @@ cdef void fill_dynamic(Dynamic* d, int quant_max, weight) except *:
 
 
 cdef void take_arrays(Dynamic* d, cnp.ndarray x, cnp.ndarray out) noexcept:
-    """What is multiplied, and where the results go."""
+    """Fill in the array that is multiplied, and the one that takes the results."""
     fill_reals(&d.reals, x, d.epilogue.depth)
     store_into(&d.product, out)
 

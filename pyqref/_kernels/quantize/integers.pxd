@@ -26,7 +26,7 @@ cdef inline int32_t saturate_wide(double shifted, int32_t low, int32_t high) noe
 cdef inline void quantize_wide(
     const float* x, int32_t* q, Py_ssize_t n, float inverse, float offset, Affine* a
 ) noexcept nogil:
-    """Into 32 bits: the product and the sum are rounded separately."""
+    """Quantize into 32 bits: the product and the sum are rounded separately."""
     cdef Py_ssize_t i
     for i in range(n):
         q[i] = saturate_wide(x[i] * inverse + offset, a.quant_min, a.quant_max)

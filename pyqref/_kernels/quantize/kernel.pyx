@@ -29,7 +29,7 @@ def quantize_per_tensor(
 def quantize_per_channel(
     x, out, scales, zero_points, int axis, int64_t quant_min, int64_t quant_max, int n_threads
 ):
-    """The same with a scale and a zero point for each index of an axis, of ``x`` in C order."""
+    """Quantize ``x`` in C order, with a scale and a zero point for each index of an axis."""
     cdef cnp.ndarray q = None
     if is_in_c_order(x):
         q = output_beside(x, OF_FLOAT32, out, OF_INTEGERS, False)
@@ -53,7 +53,7 @@ def dequantize_per_tensor(q, out, float scale, int64_t zero_point, int n_threads
 
 
 def dequantize_per_channel(q, out, scales, zero_points, int axis, int n_threads):
-    """The same with a scale and a zero point for each index of an axis, of ``q`` in C order."""
+    """Dequantize ``q`` in C order, with a scale and a zero point for each index of an axis."""
     cdef Affine a
     cdef cnp.ndarray each_scale, each_zero_point
     cdef cnp.ndarray x = None

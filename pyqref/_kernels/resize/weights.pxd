@@ -41,7 +41,7 @@ cdef inline void sum_of_rows(
 
 
 cdef inline void sum_of_columns(const Resample* r, const float* line, float* out) noexcept nogil:
-    """The same of the numbers of a line."""
+    """Add up the weighted numbers of a line for each column of the output."""
     cdef const int64_t* columns = r.columns
     cdef const float* along = r.along
     cdef Py_ssize_t n = r.out_width

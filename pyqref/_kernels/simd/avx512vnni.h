@@ -34,6 +34,10 @@ static inline void store_f32(float *target, f32v value) { _mm512_storeu_ps(targe
 static inline f32v load_n_f32(const float *source, ptrdiff_t n) {
     return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), source);
 }
+#define HAS_STORE_N
+static inline void store_n_f32(float *target, f32v value, ptrdiff_t n) {
+    _mm512_mask_storeu_ps(target, (__mmask16)((1u << n) - 1), value);
+}
 static inline void stream_f32(float *target, f32v value) { _mm512_stream_ps(target, value); }
 static inline void finish_streams(void) { _mm_sfence(); }
 

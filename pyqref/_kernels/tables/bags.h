@@ -12,7 +12,8 @@
 #include "simd/prefetch.h"
 
 #define ROWS 16 /* from a row to the one that is fetched meanwhile */
-#define AT_ONCE 8 /* vectors of a result that are in registers, while all rows are added */
+/* Vectors of a result that are in registers while all rows are added: 64 columns, as tables have. */
+#define AT_ONCE (SIMD_LANES == 16 ? 4 : 8)
 #define FETCHED 1024 /* columns of a row that are fetched ahead where rows are copied */
 
 /* What becomes of the rows of a bag; COPY: each row is a result. */

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "simd/prefetch.h"
 #include "windows/inline.h"
 
 /* Outputs of a tile, and vectors of neighbouring positions: as many sums as registers hold. */
@@ -16,36 +17,40 @@
 #endif
 #define POSITIONS (POSITION_VECTORS * SIMD_LANES)
 
-/* Some terms of the sums of some outputs, whose weights are weight_row apart: term k is a weight
- * times what lies offsets[k] floats behind a position. Sums of outputs are sums_row apart. */
+/* Floats that are copied at a time, in a second cache of 512 KiB, or 1 MiB and more with AVX512; and
+ * at the most, where windows reach so far that smaller boxes would be copied too often. */
+#define BOX (SIMD_LANES == 16 ? 128 << 10 : 64 << 10)
+#define LARGEST_BOX (1 << 20)
+
+/* Some terms of the sums of some outputs, whose weights are weight_row apart: term k is the weight
+ * weights[k] floats behind the first, times what lies offsets[k] floats behind a position. */
 typedef struct {
     const float *weight;
     const float *bias; /* or NULL */
-    const ptrdiff_t *offsets;
-    ptrdiff_t weight_row, terms, sums_row;
+    const ptrdiff_t *weights, *offsets;
+    ptrdiff_t weight_row, terms;
     int is_first; /* terms: their sums are added to the bias, or to 0 */
 } Terms;
 
 /* Add the products of all terms, added up in their order, to the sums. */
 TILE void add_tile(const Terms *t, const int rows, const int vectors, const float *x,
-                   float *sums) {
+                   float *sums, ptrdiff_t sums_row) {
     f32v sum[OUTPUT_ROWS][POSITION_VECTORS];
-    const float *weight = t->weight;
     const ptrdiff_t row = t->weight_row;
     for (int r = 0; r < rows; ++r) {
         for (int v = 0; v < vectors; ++v) sum[r][v] = set_f32(0);
     }
     for (ptrdiff_t k = 0; k < t->terms; ++k) {
-        const float *at = x + t->offsets[k];
+        const float *at = x + t->offsets[k], *weight = t->weight + t->weights[k];
         f32v given[POSITION_VECTORS];
         for (int v = 0; v < vectors; ++v) given[v] = load_f32(at + v * SIMD_LANES);
         for (int r = 0; r < rows; ++r) {
-            const f32v w = set_f32(weight[r * row + k]);
+            const f32v w = set_f32(weight[r * row]);
             for (int v = 0; v < vectors; ++v) sum[r][v] = fma_f32(given[v], w, sum[r][v]);
         }
     }
     for (int r = 0; r < rows; ++r) {
-        float *to = sums + r * t->sums_row;
+        float *to = sums + r * sums_row;
         const f32v first = set_f32(t->is_first && t->bias ? t->bias[r] : 0);
         for (int v = 0; v < vectors; ++v, to += SIMD_LANES) {
             store_f32(to, add_f32(t->is_first ? first : load_f32(to), sum[r][v]));
@@ -53,48 +58,62 @@ TILE void add_tile(const Terms *t, const int rows, const int vectors, const floa
     }
 }
 
-/* Tiles of POSITIONS positions: where each begins, and how many vectors it has. */
+/* Tiles of POSITIONS positions: where each begins, how many vectors it has, and where its sums are,
+ * those of outputs so many floats apart. */
 typedef struct {
     ptrdiff_t at;
     int vectors;
+    float *sums;
+    ptrdiff_t row;
 } Place;
 
-TILE void add_rows(const Terms *t, const int rows, const float *x, int vectors, float *sums) {
+TILE void add_rows(const Terms *t, const int rows, const float *x, int vectors, float *sums,
+                   ptrdiff_t sums_row) {
     switch (vectors) {
-        case 1: add_tile(t, rows, 1, x, sums); break;
+        case 1: add_tile(t, rows, 1, x, sums, sums_row); break;
 #if POSITION_VECTORS > 2
-        case 2: add_tile(t, rows, 2, x, sums); break;
-        case 3: add_tile(t, rows, 3, x, sums); break;
+        case 2: add_tile(t, rows, 2, x, sums, sums_row); break;
+        case 3: add_tile(t, rows, 3, x, sums, sums_row); break;
 #endif
-        default: add_tile(t, rows, POSITION_VECTORS, x, sums);
+        default: add_tile(t, rows, POSITION_VECTORS, x, sums, sums_row);
+    }
+}
+
+/* The weights of the outputs behind some rows, from a cache farther away. */
+static inline void prefetch_weights(const Terms *t, int rows) {
+    for (ptrdiff_t k = 0; k < t->terms; k += 64 / (ptrdiff_t)sizeof(float)) {
+        prefetch_apart(t->weight + t->weights[k] + rows * t->weight_row,
+                       t->weight_row * (ptrdiff_t)sizeof(float), rows);
     }
 }
 
 /* All outputs of each tile: what it meets stays in the first cache, the weights in the second. */
 static void add_tiles(const Terms *terms, ptrdiff_t outputs, const float *x, const Place *places,
-                      ptrdiff_t count, float *sums) {
+                      ptrdiff_t count) {
     const ptrdiff_t cuts = (outputs + OUTPUT_ROWS - 1) / OUTPUT_ROWS;
     const ptrdiff_t least = outputs / cuts, more = outputs % cuts;
     Terms t = *terms;
     for (ptrdiff_t i = 0; i < count; ++i) {
         const float *at = x + places[i].at;
         const int vectors = places[i].vectors;
-        float *to = sums + i * POSITIONS;
+        const ptrdiff_t row = places[i].row;
+        float *to = places[i].sums;
         t.weight = terms->weight;
         t.bias = terms->bias;
         for (ptrdiff_t cut = 0; cut < cuts; ++cut) {  /* of about as many rows each */
             const int rows = (int)(least + (cut < more));
+            if (i == 0 && cut + 1 < cuts) prefetch_weights(&t, rows);
             switch (rows) {
-                case 1: add_rows(&t, 1, at, vectors, to); break;
-                case 2: add_rows(&t, 2, at, vectors, to); break;
-                case 3: add_rows(&t, 3, at, vectors, to); break;
-                case 4: add_rows(&t, 4, at, vectors, to); break;
-                case 5: add_rows(&t, 5, at, vectors, to); break;
-                default: add_rows(&t, OUTPUT_ROWS, at, vectors, to);
+                case 1: add_rows(&t, 1, at, vectors, to, row); break;
+                case 2: add_rows(&t, 2, at, vectors, to, row); break;
+                case 3: add_rows(&t, 3, at, vectors, to, row); break;
+                case 4: add_rows(&t, 4, at, vectors, to, row); break;
+                case 5: add_rows(&t, 5, at, vectors, to, row); break;
+                default: add_rows(&t, OUTPUT_ROWS, at, vectors, to, row);
             }
             t.weight += rows * t.weight_row;
             if (t.bias) t.bias += rows;
-            to += rows * t.sums_row;
+            to += rows * row;
         }
     }
 }

@@ -2,79 +2,94 @@
 
 from pyqref._kernels._parallel cimport is_ending
 from pyqref._kernels.cache cimport LINE
-from pyqref._kernels.simd.primitives cimport SIMD_LANES, load_f32, store_f32
+from pyqref._kernels.simd.primitives cimport SIMD_LANES
 from pyqref._kernels.windows.convolution_boxes cimport (
-    POSITIONS, POSITION_VECTORS, TERMS, Axis, Box, Convolution, Place, Terms, add_tiles, copy_box,
+    POSITIONS, TERMS, Axis, Box, Convolution, Place, Terms, add_tiles, copy_box,
     lay_tiles,
 )
 from pyqref._kernels.windows.gathering cimport copy_floats
 
 
-cdef inline void put_sums(
-    const Convolution* p, const Box* box, const Place* tile, const float* sums, Py_ssize_t row,
-    float* out, Py_ssize_t first, Py_ssize_t outputs
+cdef inline float* place_of(
+    const Convolution* p, const Box* box, Py_ssize_t at, float* out
 ) noexcept nogil:
-    """Those of one tile, line by line, for ``outputs`` outputs of a group from ``first`` on."""
-    cdef const Axis* high = &p.axes[1]
-    cdef const Axis* wide = &p.axes[2]
-    cdef Py_ssize_t z = tile.at // p.plane
-    cdef Py_ssize_t y = (tile.at - z * p.plane) // p.pitch
-    cdef Py_ssize_t x = tile.at - z * p.plane - y * p.pitch
-    cdef const Py_ssize_t* planes = p.planes + first
-    cdef Py_ssize_t left = tile.vectors * SIMD_LANES
-    cdef Py_ssize_t count, i, o
+    """Return the place in the first output of ``out`` of the result at a position of a box."""
+    cdef const Axis* a = p.axes
+    cdef Py_ssize_t z = box.first[0] + at // p.plane
+    cdef Py_ssize_t y = box.first[1] + at % p.plane // p.pitch
+    cdef Py_ssize_t x = box.first[2] + at % p.pitch
+    z = z * a[0].out_step + a[0].out_first
+    y = y * a[1].out_step + a[1].out_first
+    return out + z * p.out_deep + y * a[2].out_places + x * a[2].out_step + a[2].out_first
+
+
+cdef inline bint is_whole(const Convolution* p, const Box* box, const Place* tile) noexcept nogil:
+    """Return True if the results of a tile lie side by side, and those of outputs evenly."""
+    return p.out_row > 0 and (
+        tile.at % p.pitch + tile.vectors * SIMD_LANES <= box.count[2]
+    )
+
+
+cdef inline void put_sums(
+    const Convolution* p, const Box* box, const Place* tile, float* out, Py_ssize_t first,
+    Py_ssize_t outputs
+) noexcept nogil:
+    """Store the sums of one tile, line by line, for ``outputs`` outputs from ``first`` on."""
+    cdef const float* sums = tile.sums
+    cdef Py_ssize_t step = p.axes[2].out_step
+    cdef Py_ssize_t at = tile.at
+    cdef Py_ssize_t end = at + tile.vectors * SIMD_LANES
+    cdef Py_ssize_t y = at % p.plane // p.pitch
+    cdef Py_ssize_t rest, count, i, o
     cdef float* to
-    z = (box.first[0] + z) * p.axes[0].out_step + p.axes[0].out_first
-    while left > 0 and y < box.count[1]:
-        count = min(left, box.count[2] - x)
+    while at < end and y < box.count[1]:
+        rest = p.pitch - at % p.pitch
+        count = min(end - at, box.count[2] - p.pitch + rest)
+        to = place_of(p, box, at, out)
         if count > 0:
-            to = out + (
-                z * high.out_places + (box.first[1] + y) * high.out_step + high.out_first
-            ) * wide.out_places + (box.first[2] + x) * wide.out_step + wide.out_first
             for o in range(outputs):
-                if wide.out_step > 1:
+                if step > 1:
                     for i in range(count):
-                        to[planes[o] + i * wide.out_step] = sums[o * row + i]
-                elif count == POSITIONS:
-                    for i in range(POSITION_VECTORS):
-                        store_f32(
-                            to + planes[o] + i * SIMD_LANES,
-                            load_f32(sums + o * row + i * SIMD_LANES),
-                        )
+                        to[p.planes[first + o] + i * step] = sums[o * tile.row + i]
                 else:
-                    copy_floats(to + planes[o], sums + o * row, count)
-        left -= p.pitch - x
-        sums += p.pitch - x
-        x = 0
+                    copy_floats(to + p.planes[first + o], sums + o * tile.row, count)
+        at += rest
+        sums += rest
         y += 1
 
 
 cdef inline void convolve_outputs(
     const Convolution* p, const Box* box, const float* weight, const float* bias, float* out,
-    Py_ssize_t first, Py_ssize_t outputs, const Place* tiles, Py_ssize_t count,
-    const float* copied, float* sums
+    Py_ssize_t first, Py_ssize_t outputs, Place* tiles, Py_ssize_t count, const float* copied,
+    float* sums
 ) noexcept nogil:
     """Some outputs of one box."""
     cdef Py_ssize_t depth = p.channels * p.taps
-    cdef Py_ssize_t row = count * POSITIONS
     cdef Py_ssize_t block, k, i
     cdef Terms t
     t.is_first, t.bias = True, bias
-    t.weight_row, t.sums_row = depth, row
+    t.weight, t.weight_row = weight, p.weight_row
+    for i in range(count):
+        if is_whole(p, box, tiles + i):     # its sums are made where they belong
+            tiles[i].sums = place_of(p, box, tiles[i].at, out) + p.planes[first]
+            tiles[i].row = p.out_row
+        else:
+            tiles[i].sums, tiles[i].row = sums + i * POSITIONS, count * POSITIONS
     for block in range((depth + TERMS - 1) // TERMS):
         if is_ending():
             return
         k = block * TERMS
-        t.offsets, t.terms = p.offsets + k, min(<Py_ssize_t> TERMS, depth - k)
-        t.weight = weight + k
-        add_tiles(&t, outputs, copied, tiles, count, sums)
+        t.weights, t.offsets = p.weights + k, p.offsets + k
+        t.terms = min(<Py_ssize_t> TERMS, depth - k)
+        add_tiles(&t, outputs, copied, tiles, count)
         t.is_first = False
     for i in range(count):
-        put_sums(p, box, tiles + i, sums + i * POSITIONS, row, out, first, outputs)
+        if not is_whole(p, box, tiles + i):
+            put_sums(p, box, tiles + i, out, first, outputs)
 
 
 cdef inline float* scratch_of(const Convolution* p, int thread) noexcept nogil:
-    """What a thread has, from the beginning of a line of the cache on."""
+    """Return the scratch of a thread, from the beginning of a cache line on."""
     cdef size_t at = <size_t> (p.scratch + thread * p.buffer)
     return <float*> ((at + LINE - 1) // LINE * LINE)
 
@@ -88,7 +103,6 @@ cdef inline void convolution_task(void* context, Py_ssize_t index, int thread) n
     cdef Py_ssize_t rest = index // p.shares
     cdef Py_ssize_t first = index % p.shares * p.share
     cdef Py_ssize_t end = min(first + p.share, p.outputs)
-    cdef Py_ssize_t size = p.axes[0].size * p.axes[1].size * p.axes[2].size
     cdef Py_ssize_t axis, channel, group, count, some
     cdef const float* image
     cdef const float* bias = NULL
@@ -98,19 +112,18 @@ cdef inline void convolution_task(void* context, Py_ssize_t index, int thread) n
         box.count[axis] = min(p.axes[axis].box, p.axes[axis].out_size - box.first[axis])
         rest //= p.axes[axis].boxes
     group = rest % p.groups             # rest counts the groups of all images
-    image = p.x + rest * p.channels * size
+    image = p.x + rest * p.channels * p.x_channel
     for channel in range(p.channels):
         if channel % 64 == 63 and is_ending():
             return
-        copy_box(p, image + channel * size, &box, copied + channel * p.channel)
+        copy_box(p, image + channel * p.x_channel, &box, copied + channel * p.channel)
     count = lay_tiles(p, &box, tiles)
     while first < end:
         if p.bias != NULL:
             bias = p.bias + group * p.outputs + first
         some = min(p.some, end - first)
         convolve_outputs(
-            p, &box, p.weight + (group * p.outputs + first) * p.channels * p.taps,
-            bias,
+            p, &box, p.weight + group * p.weight_group + first * p.weight_row, bias,
             p.out + rest * p.group_places, first, some, tiles, count, copied, sums,
         )
         first += some

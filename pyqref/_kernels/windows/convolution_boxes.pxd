@@ -17,23 +17,26 @@ cdef extern from "windows/convolution.h":
         OUTPUT_ROWS
         POSITION_VECTORS
         POSITIONS
+        BOX
+        LARGEST_BOX
     ctypedef struct Terms:
         const float* weight
         const float* bias
+        const Py_ssize_t* weights
         const Py_ssize_t* offsets
-        Py_ssize_t weight_row, terms, sums_row
+        Py_ssize_t weight_row, terms
         bint is_first
     ctypedef struct Place:
         Py_ssize_t at
         int vectors
+        float* sums
+        Py_ssize_t row
     void add_tiles(
-        const Terms* t, Py_ssize_t outputs, const float* x, const Place* places,
-        Py_ssize_t count, float* sums
+        const Terms* t, Py_ssize_t outputs, const float* x, const Place* places, Py_ssize_t count
     ) nogil
 
 cdef enum:
     TERMS = 64                  # that are added up before the sum is added to those before
-    BOX = 64 << 10              # floats that are copied at a time
     SUMS = 32 << 10             # sums that wait for the next terms
     BOX_POSITIONS = 512
 
@@ -47,7 +50,8 @@ cdef struct Axis:
     Py_ssize_t out_step, out_first, out_places     # where outputs lie in the result
 
 
-# Images (batch, groups * channels, *size), weight (groups * outputs, channels * taps).
+# Images (batch, groups * channels, *size). Those of a batch follow each other along the depth where
+# images have none: small ones share boxes, for which weights are read once.
 cdef struct Convolution:
     Axis[3] axes                # depth, height, width
     const float* x
@@ -55,12 +59,17 @@ cdef struct Convolution:
     const float* bias           # or NULL
     float* out
     Py_ssize_t groups, channels, outputs, taps, group_places
+    Py_ssize_t x_channel        # floats of a channel
+    Py_ssize_t x_deep, out_deep     # floats from one depth to the next
+    Py_ssize_t out_row          # from output to output, where results lie side by side, else 0
+    Py_ssize_t weight_group, weight_row     # floats of a group, and from output to output
     Py_ssize_t pitch, plane, part, channel      # floats of a copied line, plane, part and channel
     bint across                 # tiles reach over the ends of lines
     Py_ssize_t share, shares    # outputs of a task, and tasks of a box
     Py_ssize_t some             # outputs whose sums wait together
     Py_ssize_t places           # tiles of a box at the most
     Py_ssize_t* offsets         # of what each term meets
+    Py_ssize_t* weights         # where the weight of each term is
     Py_ssize_t* planes          # where the results of each output of a group begin
     Place* tiles                # of each thread
     float* scratch              # of each thread
@@ -74,7 +83,7 @@ cdef struct Box:
 
 
 cdef inline Py_ssize_t slot_of(const Axis* a, Py_ssize_t remainder) noexcept nogil:
-    """How many of the remainders before this one some tap meets."""
+    """Count the remainders before this one that some tap meets."""
     cdef Py_ssize_t r, tap
     cdef Py_ssize_t slot = 0
     for r in range(remainder):
@@ -99,7 +108,7 @@ cdef inline void copy_part_of_lines(
     const Convolution* p, const float* image, const Box* box, Py_ssize_t rz, Py_ssize_t ry,
     Py_ssize_t rx, float* target
 ) noexcept nogil:
-    """Of one channel, the numbers of a remainder along each axis that are in or beside it."""
+    """Copy the part of one channel that a box needs: one remainder along each axis."""
     cdef const Axis* deep = &p.axes[0]
     cdef const Axis* high = &p.axes[1]
     cdef const Axis* wide = &p.axes[2]
@@ -120,7 +129,7 @@ cdef inline void copy_part_of_lines(
             zero_floats(line, begin)
             gather(
                 line + begin,
-                image + (iz * high.size + iy) * wide.size + start + begin * wide.stride,
+                image + iz * p.x_deep + iy * wide.size + start + begin * wide.stride,
                 wide.stride, end - begin,
             )
             zero_floats(line + end, length - end)
@@ -144,7 +153,7 @@ cdef inline void copy_box(
 
 
 cdef inline Py_ssize_t lay_tiles(const Convolution* p, const Box* box, Place* tiles) noexcept nogil:
-    """Where the tiles of a box begin."""
+    """Lay out the beginnings of the tiles of a box."""
     cdef Py_ssize_t lines = 1 if p.across else box.count[1]
     cdef Py_ssize_t length = box.count[2]
     cdef Py_ssize_t count = 0
@@ -180,13 +189,13 @@ cdef inline Py_ssize_t floats_of_box(Convolution* p, bint of_lines) noexcept nog
 
 
 cdef inline Py_ssize_t price_of_tiles(Py_ssize_t length) noexcept nogil:
-    """What tiles of so many positions take, a half vector each besides the products."""
+    """Return the cost of tiles of so many positions: products, and half a vector for each."""
     cdef Py_ssize_t vectors = (length + SIMD_LANES - 1) // SIMD_LANES
     return 2 * vectors + (vectors + POSITION_VECTORS - 1) // POSITION_VECTORS
 
 
 cdef inline void choose_boxes(Convolution* p) noexcept nogil:
-    """As large as the scratch allows, along the last axis first."""
+    """Choose boxes as large as the scratch allows, along the last axis first."""
     cdef Axis* a
     cdef Py_ssize_t axis, low, high, middle
     cdef Py_ssize_t apart, across, most
@@ -196,7 +205,7 @@ cdef inline void choose_boxes(Convolution* p) noexcept nogil:
         a.box = 1
         # What windows reach over is copied for each box: one line alone would copy it many times.
         reach *= 1 + min(a.reach, a.out_size) // 8
-    most = BOX * min(reach, <Py_ssize_t> 16)
+    most = min(BOX * reach, <Py_ssize_t> LARGEST_BOX)
     for axis in range(2, -1, -1):
         a = &p.axes[axis]
         low, high = 1, a.out_size
@@ -235,7 +244,7 @@ cdef inline void choose_boxes(Convolution* p) noexcept nogil:
 
 
 cdef inline void fill_offsets(Convolution* p) noexcept nogil:
-    """Where each tap of each channel finds what it meets, behind an output."""
+    """Fill in the place, behind an output, of the input of each tap of each channel."""
     cdef Axis* a = p.axes
     cdef Py_ssize_t channel, kz, ky, kx, z, y, x, slot
     cdef Py_ssize_t k = 0
@@ -260,7 +269,7 @@ cdef inline void fill_offsets(Convolution* p) noexcept nogil:
 
 
 cdef inline void fill_planes(Convolution* p, const Py_ssize_t* spread) noexcept nogil:
-    """Where the results of each output begin: those of taps beside each other, then channels."""
+    """Fill in the beginning of each output's results: taps side by side, then channels."""
     cdef Py_ssize_t volume = (
         p.axes[0].out_places * p.axes[1].out_places * p.axes[2].out_places
     )
@@ -268,6 +277,7 @@ cdef inline void fill_planes(Convolution* p, const Py_ssize_t* spread) noexcept 
     cdef Py_ssize_t channel, z, y, x
     cdef Py_ssize_t o = 0
     p.group_places = channels * volume
+    p.out_row = volume if channels == p.outputs and p.axes[2].out_step == 1 else 0
     for channel in range(channels):
         for z in range(spread[0]):
             for y in range(spread[1]):
@@ -278,12 +288,12 @@ cdef inline void fill_planes(Convolution* p, const Py_ssize_t* spread) noexcept 
                     o += 1
 
 
-cdef inline int fill_axes(Axis* axes, cnp.ndarray x, tuple given) except -1:
+cdef inline int fill_axes(Convolution* p, cnp.ndarray x, tuple given) except -1:
     """``given``: as for :func:`convolve`."""
     cdef Py_ssize_t axis
     cdef Axis* a
     for axis in range(3):
-        a = axes + axis
+        a = &p.axes[axis]
         a.size = cnp.PyArray_DIM(x, 2 + axis)
         (
             a.out_size, a.kernel, a.stride, a.dilation, a.before, a.out_first, a.out_step,
@@ -291,4 +301,6 @@ cdef inline int fill_axes(Axis* axes, cnp.ndarray x, tuple given) except -1:
         ) = given[axis]
         a.reach = (a.kernel - 1) * a.dilation // a.stride
         a.parts = slot_of(a, a.stride)
+    p.x_deep = p.axes[1].size * p.axes[2].size
+    p.x_channel = p.axes[0].size * p.x_deep
     return 0

@@ -8,7 +8,6 @@ from pyqref._kernels._parallel cimport is_ending
 from pyqref._kernels.simd.primitives cimport SIMD_LANES
 from pyqref._kernels.windows.convolution cimport scratch_of
 from pyqref._kernels.windows.convolution_boxes cimport POSITIONS, Box, Convolution, copy_box
-from pyqref._kernels.windows.gathering cimport gather
 
 cdef extern from "simd/transpose.h":
     void transpose_f32(
@@ -40,7 +39,7 @@ cdef struct WeightGradient:
 cdef inline Py_ssize_t lay_runs(
     const Convolution* p, Py_ssize_t first, Py_ssize_t count, Run* runs
 ) noexcept nogil:
-    """Where the inputs of ``count`` results from ``first`` on are, line by line."""
+    """Find the inputs of ``count`` results from ``first`` on, line by line."""
     cdef Py_ssize_t width = p.axes[2].out_size
     cdef Py_ssize_t height = p.axes[1].out_size
     cdef Py_ssize_t line = first // width
@@ -60,7 +59,7 @@ cdef inline void add_block(
     const WeightGradient* w, const float* grad, Py_ssize_t first, Py_ssize_t channels,
     const float* copied, float* sums, float* panel, Run* runs
 ) noexcept nogil:
-    """What some results of one image add to the sums of all outputs."""
+    """Add the terms of some results of one image to the sums of all outputs."""
     cdef const Convolution* p = &w.layer
     cdef Py_ssize_t count = min(<Py_ssize_t> RESULTS, w.length - first)
     cdef Py_ssize_t terms = channels * p.taps
@@ -92,7 +91,7 @@ cdef inline void weight_gradient_task(void* context, Py_ssize_t index, int threa
     cdef float* panel = copied + p.copied
     cdef float* sums = panel + RESULTS * POSITIONS
     cdef Run* runs = <Run*> (sums + w.panels * p.channels * p.taps * POSITIONS)
-    cdef Py_ssize_t image, first, i, o
+    cdef Py_ssize_t image, first, i
     cdef const float* x
     cdef float* out
     cdef Box box
@@ -113,6 +112,7 @@ cdef inline void weight_gradient_task(void* context, Py_ssize_t index, int threa
     out = w.out + group * p.outputs * w.all_channels * p.taps + channel * p.taps
     for i in range(w.panels):
         first = i * POSITIONS
-        for o in range(first, min(first + POSITIONS, p.outputs)):
-            x = sums + first * terms + o - first
-            gather(out + o * w.all_channels * p.taps, x, POSITIONS, terms)
+        transpose_f32(
+            out + first * w.all_channels * p.taps, w.all_channels * p.taps, sums + first * terms,
+            POSITIONS, terms, min(<Py_ssize_t> POSITIONS, p.outputs - first),
+        )

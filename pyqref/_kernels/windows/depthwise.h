@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "simd/copy.h"
 #include "simd/partial.h"
 #include "simd/places.h"
 #include "windows/inline.h"
@@ -88,7 +89,7 @@ static void depthwise_lines(const Lines *l, ptrdiff_t lines) {
 /* Every step-th float; compilers shuffle vectors where the step is a constant. */
 static void copy_every(float *target, const float *source, ptrdiff_t step, ptrdiff_t n) {
     if (step == 1) {
-        memcpy(target, source, (size_t)n * sizeof(float));
+        copy_bytes((uint8_t *)target, (const uint8_t *)source, n * (ptrdiff_t)sizeof(float));
     } else if (step == 2) {
         for (ptrdiff_t i = 0; i < n; ++i) target[i] = source[2 * i];
     } else {
@@ -97,24 +98,7 @@ static void copy_every(float *target, const float *source, ptrdiff_t step, ptrdi
 }
 /* The same the other way round. */
 static void spread_every(float *target, const float *source, ptrdiff_t step, ptrdiff_t n) {
-    if (step == 1) {
-        memcpy(target, source, (size_t)n * sizeof(float));
-    } else {
-        for (ptrdiff_t i = 0; i < n; ++i) target[step * i] = source[i];
-    }
-}
-
-/* target += w * x */
-static void add_multiple(float *target, const float *x, float weight, ptrdiff_t n) {
-    const f32v w = set_f32(weight);
-    ptrdiff_t i = 0;
-    for (; i + SIMD_LANES <= n; i += SIMD_LANES) {
-        store_f32(target + i, fma_f32(load_f32(x + i), w, load_f32(target + i)));
-    }
-    if (i < n) {
-        const f32v before = load_n_f32(target + i, n - i);
-        store_n_f32(target + i, fma_f32(load_n_f32(x + i, n - i), w, before), n - i);
-    }
+    for (ptrdiff_t i = 0; i < n; ++i) target[step * i] = source[i];
 }
 
 /* Add the products of lines of x and of gradients to PLACES sums, each of one column modulo 16. */

@@ -3,7 +3,7 @@
 # A line of x is copied with zeros beside it, and for a stride of s in s parts, each of every s-th
 # number: what a tap meets is then contiguous.
 
-from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
+from cpython.mem cimport PyMem_RawCalloc as calloc, PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.string cimport memset
 from pyqref._kernels._parallel cimport Task, is_ending, parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport SIMD_LANES
@@ -24,7 +24,6 @@ cdef extern from "windows/depthwise.h":
         const float* weight
         float bias
     void depthwise_lines(const Lines* lines, Py_ssize_t count) nogil
-    void add_multiple(float* target, const float* x, float weight, Py_ssize_t n) nogil
     void add_products(
         float* places, const float* x, Py_ssize_t x_line, const float* g, Py_ssize_t g_line,
         Py_ssize_t lines, Py_ssize_t n,
@@ -46,50 +45,46 @@ cdef struct Depthwise:
     Py_ssize_t part, line           # floats of a part of a copied line, and of all parts
     Py_ssize_t copied               # lines that are copied at a time
     Py_ssize_t strip, strips        # lines of results of a task, and tasks of a plane
+    # Where results lie in the planes of `out`: the first, how far apart, and how many places.
+    Py_ssize_t first_y, step_y, places_y, first_x, step_x, places_x
     Py_ssize_t* offsets             # of what each tap meets in the copied lines
     float* scratch                  # of each thread
     Py_ssize_t buffer
 
 
 cdef inline Py_ssize_t first_of_part(const Depthwise* d, Py_ssize_t phase) noexcept nogil:
-    """Which number of a part is the first of the line, and not of the padding before it."""
+    """Return the index in a part of the first number of the line, behind the padding."""
     return max((d.before_x - phase + d.stride_x - 1) // d.stride_x, <Py_ssize_t> 0)
 
 
 cdef inline Py_ssize_t count_of_part(const Depthwise* d, Py_ssize_t phase) noexcept nogil:
-    """How many numbers of the line are in a part."""
+    """Return how many numbers of the line a part has."""
     cdef Py_ssize_t x = first_of_part(d, phase) * d.stride_x + phase - d.before_x
     return (d.width - x + d.stride_x - 1) // d.stride_x if x < d.width else 0
-
-
-cdef inline void copy_line_apart(
-    const Depthwise* d, const float* line, float* target
-) noexcept nogil:
-    """One line of x, or of zeros where it is NULL, in parts."""
-    cdef Py_ssize_t phase, first, count
-    memset(target, 0, d.line * sizeof(float))
-    if line == NULL:
-        return
-    for phase in range(d.stride_x):
-        first = first_of_part(d, phase)
-        count = min(count_of_part(d, phase), d.part - first)
-        if count > 0:
-            copy_every(
-                target + phase * d.part + first,
-                line + first * d.stride_x + phase - d.before_x, d.stride_x, count,
-            )
 
 
 cdef inline void copy_lines_apart(
     const Depthwise* d, const float* plane, Py_ssize_t first, Py_ssize_t count, float* target
 ) noexcept nogil:
-    """Lines of the padded plane."""
-    cdef Py_ssize_t i, y
-    for i in range(count):
-        y = first + i - d.before_y
-        copy_line_apart(
-            d, plane + y * d.width if 0 <= y < d.height else NULL, target + i * d.line
-        )
+    """Lines of the padded plane, in parts, with zeros beside them."""
+    cdef Py_ssize_t start = max(first, d.before_y)
+    cdef Py_ssize_t end = min(first + count, d.before_y + d.height)
+    cdef Py_ssize_t phase, i, length, _y
+    cdef const float* line
+    cdef float* to
+    if d.strips > 1:                # else no other lines were copied here before
+        memset(target, 0, count * d.line * sizeof(float))
+    for phase in range(d.stride_x):
+        i = first_of_part(d, phase)
+        length = min(count_of_part(d, phase), d.part - i)
+        if length <= 0:
+            continue
+        line = plane + (start - d.before_y) * d.width + i * d.stride_x + phase - d.before_x
+        to = target + (start - first) * d.line + phase * d.part + i
+        for _y in range(start, end):
+            copy_every(to, line, d.stride_x, length)
+            line += d.width
+            to += d.line
 
 
 cdef inline Py_ssize_t lines_under(const Depthwise* d, Py_ssize_t count) noexcept nogil:
@@ -105,7 +100,8 @@ cdef inline void depthwise_task(void* context, Py_ssize_t index, int thread) noe
     cdef Py_ssize_t channel = plane % d.channels
     cdef Py_ssize_t first = index % d.strips * d.strip
     cdef Py_ssize_t count = min(d.strip, d.out_height - first)
-    cdef Py_ssize_t done
+    cdef Py_ssize_t done, i
+    cdef float* out
     cdef Lines l
     copy_lines_apart(
         d, d.x + plane * d.height * d.width, first * d.stride_y, lines_under(d, count), scratch
@@ -114,53 +110,26 @@ cdef inline void depthwise_task(void* context, Py_ssize_t index, int thread) noe
     l.taps = d.kernel_y * d.kernel_x
     l.weight = d.weight + channel * l.taps
     l.bias = 0 if d.bias == NULL else 0 + d.bias[channel]
-    l.out = d.out + (plane * d.out_height + first) * d.out_width
-    l.out_line = l.width = d.out_width
+    out = d.out + (
+        (plane * d.places_y + d.first_y + first * d.step_y) * d.places_x + d.first_x
+    )
+    l.out, l.out_line, l.width = out, d.step_y * d.places_x, d.out_width
+    if d.step_x > 1:
+        l.out, l.out_line = scratch + d.copied * d.line, d.out_width
     # Ctrl-C ends it between lines, where these are long.
     done = 1 if l.width * l.taps >= LONG_LINE else count
     while count > 0:
         depthwise_lines(&l, min(done, count))
+        if d.step_x > 1:
+            for i in range(min(done, count)):
+                spread_every(out, l.out + i * l.out_line, d.step_x, d.out_width)
+                out += d.step_y * d.places_x
+        else:
+            l.out += done * l.out_line
         count -= done
         if count > 0 and is_ending():
             return
         l.x += done * l.x_line
-        l.out += done * l.out_line
-
-
-cdef inline void depthwise_gradient_task(
-    void* context, Py_ssize_t index, int thread
-) noexcept nogil:
-    """Some lines of the gradient of one plane: what each tap adds, in the order of the taps."""
-    cdef const Depthwise* d = <const Depthwise*> context
-    cdef float* line = d.scratch + thread * d.buffer
-    cdef Py_ssize_t plane = index // d.strips
-    cdef Py_ssize_t taps = d.kernel_y * d.kernel_x
-    cdef const float* weight = d.weight + plane % d.channels * taps
-    cdef const float* grad = d.grad + plane * d.out_height * d.out_width
-    cdef Py_ssize_t first = index % d.strips * d.strip
-    cdef float* out = d.out + (plane * d.height + first) * d.width
-    cdef Py_ssize_t i, ky, kx, y, x, phase
-    for i in range(first, min(first + d.strip, d.height)):
-        memset(line, 0, d.line * sizeof(float))
-        for ky in range(d.kernel_y):
-            y = i + d.before_y - ky * d.dilation_y
-            if y < 0 or y % d.stride_y or y // d.stride_y >= d.out_height:
-                continue
-            y //= d.stride_y
-            for kx in range(d.kernel_x):
-                add_multiple(
-                    line + d.offsets[kx], grad + y * d.out_width, weight[ky * d.kernel_x + kx],
-                    d.out_width,
-                )
-        for phase in range(d.stride_x):
-            x = first_of_part(d, phase)
-            spread_every(
-                out + x * d.stride_x + phase - d.before_x, line + phase * d.part + x, d.stride_x,
-                count_of_part(d, phase),
-            )
-        out += d.width
-        if is_ending():
-            return
 
 
 cdef inline void depthwise_weight_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -195,27 +164,24 @@ cdef inline int run_depthwise(
 ) except -1:
     """``sizes``: height and width of x, of the results, and of the kernel."""
     cdef Py_ssize_t ky, kx, taps, tasks
-    cdef bint folds = task == depthwise_gradient_task
     d.height, d.width, d.out_height, d.out_width, d.kernel_y, d.kernel_x = sizes
     d.stride_y, d.stride_x, d.dilation_y, d.dilation_x, d.before_y, d.before_x = geometry
     taps = d.kernel_y * d.kernel_x
-    # A vector may be read behind the last; of a gradient, all of x and its padding has a place.
+    # A vector may be read behind the last.
     d.part = d.out_width + ((d.kernel_x - 1) * d.dilation_x) // d.stride_x + SIMD_LANES
-    if folds:
-        d.part = max(d.part, (d.width + d.before_x) // d.stride_x + 1)
     d.line = d.part * d.stride_x
-    d.copied = 1
     d.strip = max((SCRATCH // d.line - lines_under(d, 1)) // d.stride_y + 1, <Py_ssize_t> 1)
-    d.strip = min(d.strip, d.height if folds else d.out_height)
-    d.strips = ((d.height if folds else d.out_height) + d.strip - 1) // d.strip
-    if not folds:
-        d.copied = lines_under(d, d.strip)
+    d.strip = min(d.strip, d.out_height)
+    d.strips = (d.out_height + d.strip - 1) // d.strip
+    d.copied = lines_under(d, d.strip)
     d.buffer = d.copied * d.line + taps * PLACES
+    if d.step_x > 1:
+        d.buffer += d.strip * d.out_width
     n_threads = useful_threads(
         <double> planes * d.out_height * d.out_width * taps, PRODUCTS_PER_THREAD, n_threads
     )
     d.offsets = <Py_ssize_t*> malloc(taps * sizeof(Py_ssize_t))
-    d.scratch = <float*> malloc(d.buffer * n_threads * sizeof(float))
+    d.scratch = <float*> calloc(d.buffer * n_threads, sizeof(float))
     if d.offsets == NULL or d.scratch == NULL:
         free(d.offsets)
         free(d.scratch)

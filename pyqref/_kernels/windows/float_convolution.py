@@ -6,13 +6,13 @@ import math
 import operator
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import contiguous, empty
 from pyqref.numerics import float_convolution as reference
+from pyqref.numerics.phases import filters_of_phase, phases, places_of_phase
 from pyqref.numerics.types import FloatArray
 from pyqref.numerics.windows import Windows
 
@@ -52,7 +52,9 @@ def convolution(
             for count, kernel, stride, dilation, (before, _) in zip(size, *windows, strict=True)
         ]
     filters = weight.reshape(*weight.shape[:2], -1)
-    kernel.convolve(image, filters, bias, result, _axes(axes), (1, 1, 1), groups, threads.limit)
+    kernel.convolve(
+        image, filters, bias, result, _axes(axes), (1, 1, 1), None, groups, threads.limit
+    )
     return out
 
 
@@ -79,14 +81,13 @@ def convolution_gradient(
         _taps_apart(kernel, grad, weight, bias, windows, groups, out)
         return out
     every = np.arange(math.prod(windows.kernel)).reshape(windows.kernel)
-    for phase in reference.phases(windows, size):
+    for phase in phases(windows, size):
         if not all(part.places for part in phase):
             continue
         if not all(part.taps for part in phase):
-            where: tuple[Any, ...] = (..., *(slice(part.first, None, part.step) for part in phase))
-            out[where] = 0 if bias is None else bias.reshape(-1, *(1,) * len(size))
+            out[places_of_phase(phase)] = 0 if bias is None else bias.reshape(-1, *(1,) * len(size))
             continue
-        order = every[np.ix_(*(part.taps for part in phase))].ravel()
+        order = tuple(filters_of_phase(phase, every).ravel().tolist())
         axes = [
             (
                 part.places,
@@ -102,11 +103,12 @@ def convolution_gradient(
         ]
         kernel.convolve(
             _volume(grad),
-            _transposed(kernel, weight, order, groups),
+            weight.reshape(*weight.shape[:2], -1),
             bias,
             _volume(out),
             _axes(axes),
             (1, 1, 1),
+            order,
             groups,
             threads.limit,
         )
@@ -114,7 +116,7 @@ def convolution_gradient(
 
 
 def _are_apart(windows: Windows, count: tuple[int, ...], size: tuple[int, ...]) -> bool:
-    """Whether every place of an image is in one window."""
+    """Return True if every place of an image is in exactly one window."""
     lengths = tuple(map(operator.mul, count, windows.stride))
     return (
         windows.kernel == windows.stride
@@ -134,32 +136,22 @@ def _taps_apart(
     out: FloatArray,
 ) -> None:
     """Windows that lie beside each other: taps are outputs of windows of one place."""
-    taps, channels = math.prod(windows.kernel), weight.shape[1]
-    filters = _transposed(kernel, weight.reshape(len(weight), channels * taps), [0], groups)
+    taps = math.prod(windows.kernel)
     axes = [
         (count, 1, 1, 1, 0, 0, step, count * step)
         for count, step in zip(grad.shape[2:], windows.stride, strict=True)
     ]
     kernel.convolve(
         _volume(grad),
-        filters,
+        weight.reshape(len(weight), -1, 1),
         None if bias is None else np.repeat(bias, taps),
         _volume(out),
         _axes(axes),
         (1, 1, 1, *windows.kernel)[-3:],
+        (0,),
         groups,
         threads.limit,
     )
-
-
-def _transposed(kernel: ModuleType, weight: FloatArray, order: Any, groups: int) -> FloatArray:
-    """Filters ``(outputs, inputs, taps)`` of those that lead from outputs to inputs."""
-    outputs, inputs = len(weight) // groups, weight.shape[1]
-    out = np.empty((groups * inputs, outputs, len(order)), _FLOAT32)
-    kernel.transpose_filters(
-        weight.reshape(len(weight), inputs, -1), out, order, groups, threads.limit
-    )
-    return out
 
 
 def convolution_weight_gradient(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import contiguous
+from pyqref._kernels.layout import contiguous, empty
 from pyqref.numerics import float_depthwise as reference
+from pyqref.numerics.phases import filters_of_phase, phases, places_of_phase, windows_of_phase
 from pyqref.numerics.types import FloatArray
 from pyqref.numerics.windows import Windows
 
@@ -26,17 +29,33 @@ def depthwise(
     if kernel is None or not _is_covered(windows, *given):
         return reference.depthwise(x, weight, bias, windows)
     size = windows.output_size(x.shape[2:])
-    out = np.empty((*x.shape[:2], *size), _FLOAT32)
+    out: FloatArray = empty((*x.shape[:2], *size), _FLOAT32)
+    every = [(0, 1, count) for count in size]
+    _run(kernel, contiguous(x), weight, bias, out, windows, size, every)
+    return out
+
+
+def _run(
+    kernel: ModuleType,
+    x: FloatArray,
+    weight: FloatArray,
+    bias: FloatArray | None,
+    out: FloatArray,
+    windows: Windows,
+    count: tuple[int, ...],
+    places: list[tuple[int, int, int]],
+) -> None:
+    """``places`` of the results in ``out``: along each axis the first, the step, and all."""
     kernel.depthwise(
-        _planes(contiguous(x)),
+        _planes(x),
         contiguous(weight),
         None if bias is None else contiguous(bias),
         _planes(out),
-        _sizes(x.shape[2:], size, windows),
+        _sizes(x.shape[2:], count, windows),
         geometry_of(windows),
+        sum([(0, 1, 1), *places][-2:], ()),
         threads.limit,
     )
-    return out
 
 
 def depthwise_gradient(
@@ -46,15 +65,17 @@ def depthwise_gradient(
     kernel = registry.twin("windows")
     if kernel is None or not _is_covered(windows, grad, weight) or 0 in size:
         return reference.depthwise_gradient(grad, weight, windows, size)
-    out = np.empty((*grad.shape[:2], *size), _FLOAT32)
-    kernel.depthwise_gradient(
-        _planes(contiguous(grad)),
-        contiguous(weight),
-        _planes(out),
-        _sizes(size, grad.shape[2:], windows),
-        geometry_of(windows),
-        threads.limit,
-    )
+    out: FloatArray = empty((*grad.shape[:2], *size), _FLOAT32)
+    grad = contiguous(grad)
+    for phase in phases(windows, size):
+        if all(part.taps and part.places for part in phase):
+            met = windows_of_phase(phase, grad.shape[2:])
+            count = tuple(part.places for part in phase)
+            places = [(p.first, p.step, length) for p, length in zip(phase, size, strict=True)]
+            filters = filters_of_phase(phase, weight)
+            _run(kernel, grad, filters, None, out, met, count, places)
+        else:
+            out[places_of_phase(phase)] = 0
     return out
 
 

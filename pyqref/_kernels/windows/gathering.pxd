@@ -32,7 +32,7 @@ cdef inline void gather(
 cdef inline Py_ssize_t places_before(
     Py_ssize_t end, Py_ssize_t stride, Py_ssize_t n
 ) noexcept nogil:
-    """How many of the places ``0, stride, ...``, at most ``n``, lie before ``end``."""
+    """Count the places ``0, stride, ...``, at most ``n``, that lie before ``end``."""
     if end <= 0:
         return 0
     if stride == 1:                 # without a division

@@ -23,14 +23,7 @@ def depthwise(
     out: np.ndarray,
     sizes: tuple[int, ...],
     geometry: tuple[int, ...],
-    n_threads: int,
-) -> None: ...
-def depthwise_gradient(
-    grad: np.ndarray,
-    weight: np.ndarray,
-    out: np.ndarray,
-    sizes: tuple[int, ...],
-    geometry: tuple[int, ...],
+    places: tuple[int, ...],
     n_threads: int,
 ) -> None: ...
 def depthwise_weight_gradient(

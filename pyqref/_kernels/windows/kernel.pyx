@@ -14,13 +14,10 @@ from pyqref._kernels.windows.convolution_weights cimport (
     FEWEST_TERMS, RESULTS, Run, WeightGradient, weight_gradient_task,
 )
 from pyqref._kernels.windows.depthwise cimport (
-    Depthwise, depthwise_gradient_task, depthwise_task, depthwise_weight_task, run_depthwise,
+    Depthwise, depthwise_task, depthwise_weight_task, run_depthwise,
 )
-from pyqref._kernels.windows.gathering cimport PRODUCTS_PER_THREAD, WORK_PER_THREAD
+from pyqref._kernels.windows.gathering cimport PRODUCTS_PER_THREAD
 from pyqref._kernels.windows.largest cimport Maxima, gradient_task, largest_task, run_maxima
-from pyqref._kernels.windows.transposed_filters cimport (
-    OUTPUTS_AT_A_TIME, TransposedFilters, transpose_filters_task,
-)
 
 
 def largest(
@@ -56,40 +53,27 @@ def gradient_of_largest(
 
 def depthwise(
     cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, cnp.ndarray out, tuple sizes,
-    tuple geometry, int n_threads
+    tuple geometry, tuple places, int n_threads
 ):
-    """Fill ``out (batch, channels, height, width)`` from ``x`` and ``weight (channels, taps)``.
+    """Fill ``out (batch, channels, *size)``, or some of it, from ``x`` and ``weight``.
 
-    All are float32, contiguous and not empty; ``bias`` has one number a channel, or is None.
-    ``sizes``: height and width of x, of ``out`` and of the kernel; ``geometry``: strides,
-    dilations and how much is padded before, each along height and width.
+    All are float32, contiguous and not empty; ``weight`` is ``(channels, taps)``, and ``bias`` has
+    one number a channel, or is None. ``sizes``: height and width of x, of the results and of the
+    kernel; ``geometry``: strides, dilations and how much is padded before, each along height and
+    width. ``places``: along height, then width, the first place of the results in ``out``, how far
+    apart they are, and how many places there are.
     """
     cdef Depthwise d
-    cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1), sizes[2], sizes[3]]
-    require_output("out", out, OF_FLOAT32, 4, shape)
+    cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1), 0, 0]
     memset(&d, 0, sizeof(Depthwise))
+    d.first_y, d.step_y, d.places_y, d.first_x, d.step_x, d.places_x = places
+    shape[2], shape[3] = d.places_y, d.places_x
+    require_output("out", out, OF_FLOAT32, 4, shape)
     d.x, d.weight = <const float*> cnp.PyArray_DATA(x), <const float*> cnp.PyArray_DATA(weight)
     if bias is not None:
         d.bias = <const float*> cnp.PyArray_DATA(bias)
     d.out, d.channels = <float*> cnp.PyArray_DATA(out), shape[1]
     run_depthwise(&d, sizes, geometry, depthwise_task, shape[0] * shape[1], n_threads)
-
-
-def depthwise_gradient(
-    cnp.ndarray grad, cnp.ndarray weight, cnp.ndarray out, tuple sizes, tuple geometry,
-    int n_threads
-):
-    """Fill ``out``, the gradient of x; ``sizes`` and ``geometry`` as for :func:`depthwise`."""
-    cdef Depthwise d
-    cdef cnp.npy_intp[4] shape = [
-        cnp.PyArray_DIM(grad, 0), cnp.PyArray_DIM(grad, 1), sizes[0], sizes[1]
-    ]
-    require_output("out", out, OF_FLOAT32, 4, shape)
-    memset(&d, 0, sizeof(Depthwise))
-    d.grad = <const float*> cnp.PyArray_DATA(grad)
-    d.weight = <const float*> cnp.PyArray_DATA(weight)
-    d.out, d.channels = <float*> cnp.PyArray_DATA(out), shape[1]
-    run_depthwise(&d, sizes, geometry, depthwise_gradient_task, shape[0] * shape[1], n_threads)
 
 
 def depthwise_weight_gradient(
@@ -108,7 +92,7 @@ def depthwise_weight_gradient(
 
 def convolve(
     cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, cnp.ndarray out, tuple axes,
-    tuple spread, Py_ssize_t groups, int n_threads
+    tuple spread, tuple order, Py_ssize_t groups, int n_threads
 ):
     """Fill ``out (N, outputs, *places)``, or some of it, from ``x (N, channels, *size)``.
 
@@ -117,30 +101,42 @@ def convolve(
     axis the number of windows, their size, stride, dilation and how much is padded before, and of
     the results the first place along this axis, how far apart they are, and how many places the
     axis has. Results of as many outputs as ``spread`` names for each axis lie beside each other:
-    those of taps without overlap.
+    those of taps without overlap. Where ``order`` is given, ``weight`` is
+    ``(channels, outputs / groups, all taps)``, of which these are used in this order.
     """
     cdef Convolution p
     cdef Py_ssize_t[3] beside = spread
-    cdef Py_ssize_t outputs = cnp.PyArray_DIM(weight, 0)
-    cdef cnp.npy_intp[5] shape = [
-        cnp.PyArray_DIM(x, 0), outputs // (beside[0] * beside[1] * beside[2]), 1, 1, 1
-    ]
-    cdef Py_ssize_t axis, tasks
+    cdef Py_ssize_t images = cnp.PyArray_DIM(x, 0)
+    cdef Py_ssize_t all_taps = cnp.PyArray_DIM(weight, 2)
+    cdef cnp.npy_intp[5] shape = [images, 0, 1, 1, 1]
+    cdef Py_ssize_t axis, tasks, terms, k
     memset(&p, 0, sizeof(Convolution))
-    fill_axes(p.axes, x, axes)
+    fill_axes(&p, x, axes)
+    p.groups, p.channels = groups, cnp.PyArray_DIM(x, 1) // groups
+    p.outputs, p.taps = cnp.PyArray_DIM(weight, 0) // groups, all_taps
+    p.weight_row = p.channels * all_taps
+    if order is not None:
+        p.outputs, p.taps = cnp.PyArray_DIM(weight, 1), len(order)
+        p.weight_row = all_taps
+    p.weight_group = p.outputs * p.channels * all_taps
+    shape[1] = groups * p.outputs // (beside[0] * beside[1] * beside[2])
     for axis in range(3):
         shape[2 + axis] = p.axes[axis].out_places
     require_output("out", out, OF_FLOAT32, 5, shape)
+    p.out_deep = shape[3] * shape[4]
+    if shape[2] == cnp.PyArray_DIM(x, 2) == p.axes[0].kernel == 1:
+        p.x_deep, p.out_deep = cnp.PyArray_DIM(x, 1) * p.x_channel, shape[1] * p.out_deep
+        p.axes[0].size = p.axes[0].out_size = images
+        images = 1
     p.x, p.weight = <const float*> cnp.PyArray_DATA(x), <const float*> cnp.PyArray_DATA(weight)
     p.out = <float*> cnp.PyArray_DATA(out)
     if bias is not None:
         p.bias = <const float*> cnp.PyArray_DATA(bias)
-    p.groups, p.channels = groups, cnp.PyArray_DIM(weight, 1)
-    p.outputs, p.taps = outputs // groups, cnp.PyArray_DIM(weight, 2)
     choose_boxes(&p)
-    tasks = shape[0] * groups
+    tasks = images * groups
+    terms = p.channels * p.taps
     n_threads = useful_threads(
-        <double> tasks * p.outputs * p.channels * p.taps
+        <double> tasks * p.outputs * terms
         * p.axes[0].out_size * p.axes[1].out_size * p.axes[2].out_size,
         PRODUCTS_PER_THREAD, n_threads,
     )
@@ -152,9 +148,7 @@ def convolve(
     p.some = max(SUMS // (p.places * POSITIONS), <Py_ssize_t> OUTPUT_ROWS)
     p.some = min(p.share, p.some // OUTPUT_ROWS * OUTPUT_ROWS)
     p.buffer = p.copied + p.some * p.places * POSITIONS + 16
-    p.offsets = <Py_ssize_t*> malloc(
-        (p.channels * p.taps + p.outputs) * sizeof(Py_ssize_t)
-    )
+    p.offsets = <Py_ssize_t*> malloc((2 * terms + p.outputs) * sizeof(Py_ssize_t))
     p.tiles = <Place*> malloc(p.places * n_threads * sizeof(Place))
     p.scratch = <float*> malloc(p.buffer * n_threads * sizeof(float))
     if p.offsets == NULL or p.tiles == NULL or p.scratch == NULL:
@@ -162,7 +156,14 @@ def convolve(
         free(p.tiles)
         free(p.scratch)
         raise MemoryError()
-    p.planes = p.offsets + p.channels * p.taps
+    p.weights, p.planes = p.offsets + terms, p.offsets + 2 * terms
+    for k in range(terms):
+        p.weights[k] = k
+    if order is not None:
+        for k in range(p.taps):
+            p.weights[k] = order[k]
+        for k in range(p.taps, terms):
+            p.weights[k] = p.weights[k - p.taps] + p.outputs * all_taps
     with nogil:
         fill_offsets(&p)
         fill_planes(&p, beside)
@@ -170,31 +171,6 @@ def convolve(
         free(p.offsets)
         free(p.tiles)
         free(p.scratch)
-
-
-def transpose_filters(cnp.ndarray weight, cnp.ndarray out, order, Py_ssize_t groups, int n_threads):
-    """Fill ``out (outputs, inputs, taps)`` from ``weight (inputs, outputs, all taps)``, by groups.
-
-    Both are float32, contiguous and not empty; ``order`` says which taps, in which order.
-    """
-    cdef TransposedFilters t
-    cdef cnp.npy_intp[3] shape
-    cdef Py_ssize_t k
-    t.inputs, t.outputs = cnp.PyArray_DIM(weight, 0) // groups, cnp.PyArray_DIM(weight, 1)
-    t.all_taps, t.taps = cnp.PyArray_DIM(weight, 2), len(order)
-    shape[0], shape[1], shape[2] = groups * t.outputs, t.inputs, t.taps
-    require_output("out", out, OF_FLOAT32, 3, shape)
-    t.weight, t.out = <const float*> cnp.PyArray_DATA(weight), <float*> cnp.PyArray_DATA(out)
-    t.blocks = (t.outputs + OUTPUTS_AT_A_TIME - 1) // OUTPUTS_AT_A_TIME
-    t.order = <Py_ssize_t*> malloc(t.taps * sizeof(Py_ssize_t))
-    if t.order == NULL:
-        raise MemoryError()
-    for k in range(t.taps):
-        t.order[k] = order[k]
-    n_threads = useful_threads(<double> cnp.PyArray_SIZE(out), WORK_PER_THREAD, n_threads)
-    with nogil:
-        parallel_for(transpose_filters_task, &t, groups * t.blocks, n_threads)
-        free(t.order)
 
 
 def convolve_weights(
@@ -212,7 +188,7 @@ def convolve_weights(
     ]
     cdef Py_ssize_t axis, most
     memset(&w, 0, sizeof(WeightGradient))
-    fill_axes(p.axes, x, axes)
+    fill_axes(p, x, axes)
     w.length = 1
     for axis in range(3):
         shape[2] *= p.axes[axis].kernel

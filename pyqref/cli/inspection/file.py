@@ -1,4 +1,4 @@
-"""Which library wrote a file, and in which container, as far as the file tells."""
+"""Tell which library wrote a file, and in which container, as far as the file tells."""
 
 from __future__ import annotations
 

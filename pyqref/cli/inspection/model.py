@@ -1,4 +1,4 @@
-"""Whether what a file holds fits a model that the user names."""
+"""Compare a file's contents with a model that the user names."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def _span(numbers: list[float]) -> str:
 
 
 def range_text(row: Row) -> str:
-    """From the smallest to the largest number, and how many are none."""
+    """Return the range of the numbers as text, with the count of those that are not finite."""
     text = "" if row.low is None else f"{row.low:.4g} .. {row.high:.4g}"
     if row.low is not None and row.low == row.high:
         text = f"{row.low:.4g}"

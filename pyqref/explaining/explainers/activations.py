@@ -42,7 +42,7 @@ def applied(draft: Draft, name: str, x: Operand, *parameters: float) -> Operand:
 
 
 def _elsewhere(draft: Draft, x: Value, name: str, *parameters: Any) -> Elsewhere:
-    """What another system makes of the same element."""
+    """Return a function that computes the same element in another system."""
     q, grids = x.array[draft.index], (x.quantizer.grid, draft.output.quantizer.grid)
 
     def compute(real: Any) -> Any:

@@ -47,7 +47,7 @@ def _pair(draft: Draft) -> tuple[Value, Value]:
 
 
 def _of_two(method: str, draft: Draft, a: Value, b: Value, relu: bool) -> Elsewhere:
-    """What another system makes of the same two elements."""
+    """Return a function that computes the same two elements in another system."""
     left, right, out = near(a, draft), near(b, draft), draft.output.quantizer.grid
     given = left, a.quantizer.grid, right, b.quantizer.grid, out, relu
     return lambda model, note: getattr(model, method)(*given, note)

@@ -75,7 +75,7 @@ _LEARNABLE = "_fake_quantize_learnable_"
 
 @explains(f"{_LEARNABLE}per_tensor_affine", f"{_LEARNABLE}per_channel_affine")
 def learnable(draft: Draft) -> None:
-    """The same with a scale and a zero point that are learned: the zero point is rounded first."""
+    """Explain a learned scale and zero point: the zero point is rounded first."""
     given, steps = draft.record.arguments, draft.steps
     per_channel = "per_channel" in draft.record.operation
     channel = draft.index[given["axis"]] if per_channel else None

@@ -36,7 +36,7 @@ def linear_function(draft: Draft) -> None:
 
 
 def _elsewhere(draft: Draft, x: Value, packed: Any, layer: Layer, function: Any) -> Elsewhere:
-    """The same output in other systems."""
+    """Return a function that computes the same output in another system."""
     picture = draft.picture
     assert picture is not None
     one = OneOutput(packed, layer, draft.index, picture.padded)

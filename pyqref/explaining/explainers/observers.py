@@ -94,7 +94,7 @@ def _range(draft: Draft, layer: Any) -> Ends:
 
 
 def _who_set(draft: Draft, axis: int | None, channel: int | None) -> None:
-    """Which batch each end comes from, and where in it."""
+    """Note the batch and the place that each end comes from."""
     history = draft.record.arguments["history"]
     history = history[: history.index(draft.record) + 1]
     for end, name in enumerate(("smallest", "largest")):

@@ -226,7 +226,7 @@ _KINDS = {"lstm": "LSTM", "gru": "GRU", "rnn_tanh": "RNN", "rnn_relu": "ReLU"}
 
 @explains(*(f"quantized.quantized_{name}_cell_dynamic" for name in _KINDS))
 def cell_function(draft: Draft) -> None:
-    """The same of a function."""
+    """Explain a state after one step of a cell, called as a function."""
     given = draft.record.arguments
     name = draft.record.operation.removeprefix("quantized.quantized_")
     kind = _KINDS[name.removesuffix("_cell_dynamic")]

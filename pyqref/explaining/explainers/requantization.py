@@ -38,7 +38,7 @@ class Layer:
 
 
 def unit_of_accumulator(steps: Steps, layer: Layer) -> Operand:
-    """What one unit of the accumulator is worth."""
+    """Return the real value of one unit of the accumulator."""
     s_x = steps.single("scale of the input", "s_x", layer.input_scale)
     s_w = steps.single("scale of the weight", "s_w", layer.weight_scale)
     return steps.add(

@@ -1,4 +1,4 @@
-"""What an accumulator is made of: its largest products, and what the zero points contribute."""
+"""Parts of an accumulator: its largest products, and the contribution of the zero points."""
 
 from __future__ import annotations
 

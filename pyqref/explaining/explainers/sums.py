@@ -105,7 +105,7 @@ function("std", _std)
 
 @explains("Std")
 def std(draft: Draft) -> None:
-    """In real numbers, quantized again."""
+    """Explain a standard deviation of real numbers, quantized again."""
     given, x = draft.record.arguments, draft.argument("tensor")
     places = reduced(x, draft.index, tuple(given["axes"]), bool(given["keepdim"]))
     y = _of_row(draft, x, places, "std", float(given["correction"]))

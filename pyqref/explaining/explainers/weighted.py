@@ -27,7 +27,7 @@ __all__ = [
 
 
 class Places:
-    """Which elements of the input meet which elements of the weight.
+    """Elements of the input, and the elements of the weight that they meet.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Places:
 
 
 def linear_places(shape: tuple[int, ...], index: tuple[int, ...]) -> Places:
-    """Those of output ``index`` of a linear layer with an input of this shape."""
+    """Return the places for output ``index`` of a linear layer with an input of this shape."""
     length = shape[-1]
     row = int(np.ravel_multi_index(index[:-1], shape[:-1])) if shape[:-1] else 0
     along = np.arange(length)
@@ -50,7 +50,7 @@ def linear_places(shape: tuple[int, ...], index: tuple[int, ...]) -> Places:
 
 
 def places_of_conv(packed: PackedConv, shape: tuple[int, ...], index: tuple[int, ...]) -> Places:
-    """Those of output ``index`` of a convolution with an input of this shape."""
+    """Return the places for output ``index`` of a convolution with an input of this shape."""
     image, channel, *at = index
     kernel = packed.shape[2:]
     axes, inside = [], []
@@ -109,7 +109,7 @@ def accumulate_integers(
     places: Places,
     label: str,
 ) -> Operand:
-    """Like :func:`accumulate`, for integers that were chosen before."""
+    """Add up products like :func:`accumulate`, of integers that were chosen before."""
     weight = np.ascontiguousarray(packed._integers()).reshape(-1)[places.weights]
     total = draft.steps.add(
         "accumulator",
@@ -145,7 +145,7 @@ def weighted_parts(draft: Draft) -> tuple[Value, Any, Layer, Places, str]:
 def layer_and_places(
     packed: Any, x: Value, index: tuple[int, ...], scale: float
 ) -> tuple[Layer, Places, str]:
-    """What meets at one output of a packed weight, and the equation."""
+    """Return the layer and the products that meet at one output, with the label of the equation."""
     if not hasattr(packed, "stride"):
         layer = Layer(packed, index[-1], scale)
         return layer, linear_places(x.shape, index), "eq-linear-accumulator"

@@ -29,7 +29,7 @@ _MOST_ROWS = 20
 
 
 def as_html(derivation: Derivation) -> str:
-    """What notebooks show."""
+    """Return the HTML that notebooks show."""
     engine = f", engine {derivation.engine}" if derivation.engine else ""
     head = element(
         "summary",

@@ -66,7 +66,7 @@ def as_dict(derivation: Derivation) -> dict[str, Any]:
 
 
 def as_json(derivation: Derivation, indent: int | None) -> str:
-    """The same as text."""
+    """Return the derivation as JSON text."""
     return json.dumps(as_dict(derivation), indent=indent, allow_nan=False)
 
 

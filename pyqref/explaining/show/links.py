@@ -1,4 +1,4 @@
-"""Where the equation of a step stands in the documentation."""
+"""Links to the equation of a step in the documentation."""
 
 from __future__ import annotations
 

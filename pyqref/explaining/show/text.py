@@ -18,7 +18,7 @@ _ROWS = 4
 
 
 def title(derivation: Derivation) -> str:
-    """What the derivation is of."""
+    """Return the headline of a derivation: the element, and the number that it explains."""
     index = ", ".join(map(str, derivation.index))
     place = f"{derivation.layer}[{index}]" if index else derivation.layer
     what = "scale of " if derivation.operation.startswith("observer.") else ""

@@ -114,15 +114,15 @@ def from_ihex(text: str, like: np.ndarray) -> np.ndarray:
     Raises
     ------
     ValueError
-        A record is damaged, or it holds another number of bytes.
+        A record is damaged or missing, or it holds another number of bytes.
 
     Examples
     --------
-    >>> from_ihex(":040000000100FFFFFD", np.zeros(2, np.int16))
+    >>> from_ihex(":040000000100FFFFFD :00000001FF", np.zeros(2, np.int16))
     array([ 1, -1], dtype=int16)
     """
     found = bytearray()
-    upper = 0
+    upper, ended = 0, False
     for number, line in enumerate(text.split(), 1):
         try:
             body = bytes.fromhex(line.removeprefix(":"))
@@ -131,6 +131,7 @@ def from_ihex(text: str, like: np.ndarray) -> np.ndarray:
         if len(body) < 5 or len(body) != body[0] + 5 or sum(body) & 255 or line[0] != ":":
             raise ValueError(f"the record {number} is damaged")
         kind, data = body[3], body[4:-1]
+        ended = kind == 1
         if kind == 4:
             upper = int.from_bytes(data, "big") << 16
         elif kind == 0:
@@ -140,5 +141,7 @@ def from_ihex(text: str, like: np.ndarray) -> np.ndarray:
             found += data
     if len(found) != like.nbytes:
         raise ValueError(f"{len(found)} bytes, not {like.nbytes}")
+    if not ended:
+        raise ValueError("its last record is not the one that ends a file")
     little = np.frombuffer(bytes(found), like.dtype.newbyteorder("<"))
     return little.astype(like.dtype).reshape(like.shape)

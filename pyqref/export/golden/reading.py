@@ -96,8 +96,9 @@ def _check(found: dict[str, Any]) -> None:
             key = f"{name} {_member(layer, name, str)}"
             _require(key not in taken, f"two layers have the {key!r}")
             taken.add(key)
-        output = _member(layer, "output", dict)
-        for each in (output, *_member(layer, "stages", dict).values()):
+        inputs, output = _member(layer, "inputs", list), _member(layer, "output", dict)
+        named = [_member(layer, name, dict).values() for name in ("parameters", "stages")]
+        for each in (*inputs, output, *named[0], *named[1]):
             _array(each)
 
 

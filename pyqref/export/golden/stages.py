@@ -7,16 +7,20 @@ has depends on the operation and on the arithmetic.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .vectors import narrow
 
-__all__ = ["STAGES", "clamp_of", "stages_of"]
+__all__ = ["STAGES", "clamp_of", "recurrent_stages_of", "stages_of"]
 
 #: Each name, and what it is. The order is that of the computation.
 STAGES: dict[str, str] = {
+    "scale_of_the_input": "of a dynamic layer: the scale that its input has found",
+    "zero_point_of_the_input": "of the same grid",
+    "integers_of_the_input": "the input on that grid",
     "accumulator": "exact sum of products of integers less their zero points, without the bias",
     "unit_of_the_accumulator": "what one unit of the accumulator is worth",
     "bias": "the bias in units of the accumulator: an integer where the arithmetic rounds it",
@@ -35,6 +39,8 @@ STAGES: dict[str, str] = {
     "reciprocal_of_the_unit": "what the bias is multiplied by there",
     "real_result": "the accumulator as a real number",
     "bias_added": "the real result and the bias",
+    "real_result_with_the_bias": "both in one fused multiply-add",
+    "cell_state": "of an LSTM, after each step",
     "real_multiplier": "units of the output in one of the accumulator, before it is an integer",
     "exponent": "with an integer multiplier m: what is multiplied by is m * 2**(exponent - 31)",
     "multiplier": "float32, or an integer of 31 bits",
@@ -61,15 +67,48 @@ def stages_of(
     channels_last
         It was computed with the channels last, and some images at a time, as convolutions are.
     """
-    named = {re.sub(r"\W+", "_", name): values for name, values in noted.items()}
     found = {}
+    for name, parts in _named(noted):
+        array = _whole(parts, shape, channels_last)
+        if array is not None:
+            found[name] = narrow(array)
+    return found
+
+
+def recurrent_stages_of(noted: dict[str, list[Any]], ends: list[str]) -> dict[str, np.ndarray]:
+    """What a dynamic recurrent layer noted, with the ends of names that its weights have.
+
+    Those of the product with the input are ``accumulator_ih_l0`` and so on, those of the product
+    with the hidden state ``accumulator_hh_l0``: one for each step, in the order of computation.
+
+    Parameters
+    ----------
+    noted
+        From :func:`pyqref.numerics.noted.noting`.
+    ends
+        For each layer and direction, such as ``["_l0", "_l0_reverse"]``.
+    """
+    found: dict[str, np.ndarray] = {}
+    for name, parts in _named(noted):
+        count = len(parts) // len(ends)
+        for n, end in enumerate(ends):
+            own = parts[n * count : (n + 1) * count]
+            named = {name: own}
+            if name != "cell_state":
+                named = {f"{name}_ih": own[:1], f"{name}_hh": own[1:]}
+            for title, arrays in named.items():
+                if len({each.shape for each in arrays}) == 1:  # else sequences end on the way
+                    whole = arrays[0] if title.endswith("_ih") else np.stack(arrays)
+                    found[title + end] = narrow(whole)
+    return found
+
+
+def _named(noted: dict[str, list[Any]]) -> Iterator[tuple[str, list[np.ndarray]]]:
+    """Stages that were noted, in the order of computation."""
+    named = {re.sub(r"\W+", "_", name): values for name, values in noted.items()}
     for name in STAGES:
         if name in named:
-            parts = [np.asarray(each) for each in named[name]]
-            array = _whole(parts, shape, channels_last)
-            if array is not None:
-                found[name] = narrow(array)
-    return found
+            yield name, [np.asarray(each) for each in named[name]]
 
 
 def _whole(

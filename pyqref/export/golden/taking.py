@@ -21,7 +21,8 @@ from ...numerics.noted import noting
 from ...ops.quantized.packed import PackedWeight
 from ..table import title
 from .problems import Problem
-from .stages import clamp_of, stages_of
+from .recurrent import RecurrentWeights, recurrent_weights_of
+from .stages import clamp_of, recurrent_stages_of, stages_of
 from .vectors import Layer, Names, Stored, stored
 
 __all__ = ["Taker", "arithmetic_of", "computing"]
@@ -29,7 +30,6 @@ __all__ = ["Taker", "arithmetic_of", "computing"]
 #: Operations without a weight that have stages; with ``_relu`` behind them, too.
 WITH_STAGES = ("add", "mul", "matmul", "mean")
 NO_STAGES = "only layers with a weight, sums, products and means have stages"
-FLOAT = "its output is real: stages are kept of what is rounded to integers"
 NOT_EQUAL = "the equations of this operation were not computed alone"
 GEOMETRY = ("stride", "padding", "output_padding", "dilation", "groups", "transposed")
 
@@ -100,7 +100,7 @@ class Taker:
         result = call.run(*args, **kwargs)
         self.step()
         given, made = _arrays((args, kwargs)), leaves(result)
-        packed = packed_weight_of(call.what, args)
+        packed = packed_weight_of(call.what, args) or recurrent_weights_of(call.what)
         if not made or (packed is None and not any(map(is_quantized, (*given, *made)))):
             if made:
                 self.skipped[self._path(call)] = title(call.what)
@@ -146,7 +146,11 @@ class Taker:
         return made
 
     def _parameters(self, layer: Layer, packed: Any) -> None:
-        if isinstance(packed, PackedWeight):
+        if isinstance(packed, RecurrentWeights):
+            layer.parameters += [
+                stored(f"{layer.name}/{name}", each) for name, each in packed.tensors.items()
+            ]
+        elif isinstance(packed, PackedWeight):
             layer.parameters.append(stored(f"{layer.name}/weight", packed.weight))
             if packed.bias_tensor is not None:
                 layer.parameters.append(stored(f"{layer.name}/bias_real", packed.bias_tensor))
@@ -161,9 +165,6 @@ class Taker:
         if packed is None and not _has_stages(operation):
             layer.note = NO_STAGES
             return
-        if not is_quantized(result):
-            layer.note = FLOAT
-            return
         own = self._equations(packed)
         with ExitStack() as stack:
             stack.enter_context(warnings.catch_warnings())
@@ -172,18 +173,22 @@ class Taker:
             stack.enter_context(computing(own, self.engine))
             found = stack.enter_context(noting())
             again = leaves(call.run(*args, **kwargs))[0]
-        values = np.asarray(result.int_repr())
-        if not np.array_equal(values, np.asarray(again.int_repr())):
+        if not np.array_equal(result._array, again._array):
             layer.note = NOT_EQUAL
+            return
+        if isinstance(packed, RecurrentWeights):
+            stages = recurrent_stages_of(found, packed.ends)
+            layer.stages = [Stored(f"{layer.name}/{name}", each) for name, each in stages.items()]
             return
         is_conv = packed is not None and getattr(packed, "operation", "") == "qconv"
         bias = getattr(packed, "bias_tensor", None)
-        if own is not None and bias is not None and "bias" not in found:
+        rounds = is_quantized(result)
+        if rounds and own is not None and bias is not None and "bias" not in found:
             scales = float(args[0].q_scale()), packed.weight_scales
             found["bias"] = [get(own).bias(bias._array, *scales)]
         stages = stages_of(found, tuple(result.shape), is_conv)
         layer.stages = [Stored(f"{layer.name}/{name}", each) for name, each in stages.items()]
-        layer.clamp = clamp_of(found)
+        layer.clamp = clamp_of(found) if rounds else None
 
     def _computed_by(self, packed: Any) -> str:
         """The arithmetic of an operation; of a weight, the engine that it was packed for."""
@@ -192,8 +197,8 @@ class Taker:
         return str(getattr(packed, "engine", self.engine))
 
     def _equations(self, packed: Any) -> str | None:
-        """The arithmetic whose equations give the integers: of a weight of an engine, its own."""
-        if self.arithmetic is not None or packed is None:
+        """The arithmetic whose equations give the numbers: of a weight of an engine, its own."""
+        if packed is None or (self.arithmetic is not None and not self._kept.told):
             return self.arithmetic
         return "qnnpack" if packed.engine == "qnnpack" else "fbgemm"
 

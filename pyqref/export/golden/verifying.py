@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -71,7 +72,8 @@ class Verification:
     differences : Differences
         Of the outputs of layers: the first layer where both part, counts and causes.
     stages : tuple of StageDifference
-        Of other arrays that were given, such as accumulators, in the order of computation.
+        Of other arrays that were given, such as inputs, weights and accumulators, in the order of
+        computation.
     resembling : tuple of str
         The arithmetics in which the first layer that differs gives just what was got.
     ties : int or None
@@ -231,16 +233,25 @@ class _Expected:
         self.paths: dict[str, str] = {}
         self.node_of: dict[str, str] = {}
         self._outputs: dict[str, str] = {}
+        for each in manifest["inputs"]:
+            self._inside("model", "input", each)
         for layer in manifest["layers"]:
-            for stage, each in layer["stages"].items():
-                self.arrays[each["array"]] = each
-                self.stages[each["array"]] = layer["path"], stage
+            for each in layer["inputs"]:
+                if each["array"] not in self.arrays:  # else another layer gave it
+                    self._inside(layer["path"], "input", each)
+            for stage, each in (*layer["parameters"].items(), *layer["stages"].items()):
+                self._inside(layer["path"], stage, each)
             name = layer["output"]["array"]
             self.arrays[name] = layer["output"]
             self.nodes[name] = layer["node"]
             self.paths[layer["node"]] = layer["path"]
             self.node_of[layer["path"]] = layer["node"]
             self._outputs[layer["path"]] = name
+
+    def _inside(self, layer: str, stage: str, each: dict[str, Any]) -> None:
+        """Enter an array that is no output."""
+        self.arrays[each["array"]] = each
+        self.stages[each["array"]] = layer, stage
 
     def fitting(self, given: dict[str, Any]) -> dict[str, Array]:
         """The arrays that were given, by their names in the vectors, in their order."""
@@ -294,14 +305,15 @@ def _arrays(got: Any, expected: _Expected) -> dict[str, Any]:
         ) from None
     if path.is_dir():
         return _from_texts(path, expected)
+    if not path.exists():
+        raise FileNotFoundError(f"verify: got: there is no file or folder {str(path)!r}")
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if isinstance(file, np.ndarray):
+        with open(path, "rb") as file:
+            arrays = np.load(file, allow_pickle=False)
+            if isinstance(arrays, np.ndarray):
                 raise ValueError("one array without a name")
-            return {name: file[name] for name in file.files}
-    except (ValueError, EOFError, OSError) as error:
-        if isinstance(error, OSError) and not path.exists():
-            raise
+            return {name: arrays[name] for name in arrays.files}
+    except (ValueError, EOFError, OSError, BadZipFile) as error:
         raise ValueError(f"verify: {str(path)!r} is no .npz file of named arrays") from error
 
 

@@ -163,16 +163,35 @@ def _pair(values: Any, fill: int) -> tuple[int, int]:
     return (fill, *found) if len(found) == 1 else found  # type: ignore[return-value]
 
 
-def _windows(write: Calls, step: Step, outputs: int, groups: int = 1, **pairs: Any) -> str:
-    x, out = step.inputs[0].shape, step.out.shape
-    height, width = _pair(x[2:], 1)
-    out_height, out_width = _pair(out[2:], 1)
-    fields: Fields = {"images": x[0], "channels": x[1], "height": height, "width": width}
+#: What pairs are along an axis that there is not.
+_GEOMETRY = {"kernel": 1, "stride": 1, "padding": 0, "dilation": 1}
+
+
+def _windows(
+    write: Calls, images: int, channels: int, outputs: int, ins: Any, outs: Any, **how: Any
+) -> str:
+    height, width = _pair(ins, 1)
+    out_height, out_width = _pair(outs, 1)
+    fields: Fields = {"images": images, "channels": channels, "height": height, "width": width}
     fields |= {"outputs": outputs, "out_height": out_height, "out_width": out_width}
-    fields["groups"] = groups
-    for name, fill in (("kernel", 1), ("stride", 1), ("padding", 0), ("dilation", 1)):
-        fields[name] = _pair(pairs.get(name, (fill, fill)), fill)
+    fields["groups"] = how.get("groups", 1)
+    for name, fill in _GEOMETRY.items():
+        fields[name] = _pair(how.get(name, (fill, fill)), fill)
     return write.structure("windows", fields)
+
+
+def _pool(write: Calls, step: Step) -> str:
+    """How the windows of a pool lie on its input."""
+    data, x = step.data, step.inputs[0].shape
+    ins, outs = data["ins"], data["outs"]
+    planes = math.prod(x) // math.prod(ins)
+    how = {name: data[name] for name in _GEOMETRY if name in data}
+    if step.kind.endswith("_3d"):
+        fields: Fields = {"count": planes, "size": ins, "out": outs}
+        fields |= {name: how.get(name, (fill,) * 3) for name, fill in _GEOMETRY.items()}
+        return write.structure("boxes", fields)
+    images = x[0] if len(x) == len(ins) + 2 else 1
+    return _windows(write, images, planes // images, planes // images, ins, outs, **how)
 
 
 def _weight(write: Calls, step: Step, rows: np.ndarray) -> tuple[str, str, str]:
@@ -210,9 +229,8 @@ def _convolution(write: Calls, step: Step) -> list[str]:
     weight, zero, scaling = _weight(write, step, rows)
     of = _windows(
         write,
-        step,
-        y.shape[1],
-        packed.groups,
+        *(x.shape[0], x.shape[1], y.shape[1], x.shape[2:], y.shape[2:]),
+        groups=packed.groups,
         kernel=packed.shape[2:],
         stride=packed.stride,
         padding=step.data["padding"],
@@ -224,31 +242,20 @@ def _convolution(write: Calls, step: Step) -> list[str]:
 
 def _max_pool(write: Calls, step: Step) -> list[str]:
     x, y = step.inputs[0], step.out
-    return _call("max_pool", room(x), room(y), _windows(write, step, y.shape[1], **step.data))
+    return _call(step.kind, room(x), room(y), _pool(write, step))
 
 
 def _average_pool(write: Calls, step: Step) -> list[str]:
     x, y, data = step.inputs[0], step.out, step.data
-    pairs = {name: data[name] for name in ("kernel", "stride", "padding")}
-    of = _windows(write, step, y.shape[1], **pairs)
-    rule = write.structure("mean_rule", write.rules.mean_rule(step, not data["ceil_mode"]))
+    of, rule = _pool(write, step), write.structure("mean_rule", write.rules.mean_rule(step))
     arguments = of, data["whole_padding"], data["divisor"], rule
-    return _call("average_pool", room(x), room(y), *arguments)
+    return _call(step.kind, room(x), room(y), *arguments)
 
 
 def _adaptive_average(write: Calls, step: Step) -> list[str]:
     x, y = step.inputs[0], step.out
-    if len(x.shape) != len(y.shape):  # rows, each to one mean
-        y = Value(y.name, (*x.shape[:2], 1), y.grid, y.buffer)
-        step.out.shape, kept = y.shape, step.out.shape
-        of = _windows(write, step, y.shape[1])
-        step.out.shape = kept
-    else:
-        of = _windows(write, step, y.shape[1])
-    sizes = zip(x.shape[2:], y.shape[2:], strict=True)
-    even = step.data["images"] and all(size % out == 0 for size, out in sizes)
-    rule = write.structure("mean_rule", write.rules.mean_rule(step, even))
-    return _call("adaptive_average", room(x), room(y), of, rule)
+    of, rule = _pool(write, step), write.structure("mean_rule", write.rules.mean_rule(step))
+    return _call(step.kind, room(x), room(y), of, rule)
 
 
 def _steps_of(shape: tuple[int, ...], out: tuple[int, ...]) -> list[int]:
@@ -335,6 +342,9 @@ _CALLS: dict[str, Callable[[Calls, Step], list[str]]] = {
     "max_pool": _max_pool,
     "average_pool": _average_pool,
     "adaptive_average": _adaptive_average,
+    "max_pool_3d": _max_pool,
+    "average_pool_3d": _average_pool,
+    "adaptive_average_3d": _adaptive_average,
     "add": _of_two,
     "mul": _of_two,
     "join": _join,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,8 @@ class Rules:
             found = _LABELS_OF_INTEGERS
         else:
             found = _LABELS_OF_QNNPACK if self.qnnpack else _LABELS_OF_FBGEMM
-        own = found.get("weighted" if "packed" in step.data else step.kind, ())
+        kind = step.kind.removesuffix("_3d")
+        own = found.get("weighted" if "packed" in step.data else kind, ())
         replaced = own and step.kind in ("add", "mul", "softmax")
         return own if replaced else step.labels + own
 
@@ -115,10 +117,13 @@ class Rules:
         _require_finite(multiplier)
         return {**zeros, "multiplier": multiplier, **ends}
 
-    def mean_rule(self, step: Step, own: bool) -> Fields:
-        """What makes a mean of a sum; ``own`` says whether qnnpack computes it in its own way."""
-        grid = step.inputs[0].grid
+    def mean_rule(self, step: Step) -> Fields:
+        """What makes a mean of a sum; in ``own`` steps qnnpack computes it in its own way."""
+        grid, own = step.inputs[0].grid, step.data["own"]
         assert grid is not None
+        taps = math.prod(step.data.get("kernel", step.data["ins"]))
+        if taps * 255 > _HIGH:
+            raise Unsupported("the sums of its windows may not fit into 32 bits")
         found: Fields = {"zero_point": grid.zero_point}
         if self.qnnpack and not self.integer:
             found["scale"] = np.float32(grid.scale if own else 0)

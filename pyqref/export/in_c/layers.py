@@ -6,6 +6,27 @@ from .piece import pieces
 
 __all__ = ["LAYERS"]
 
+
+def _of_two(name: str, result: str) -> tuple[str, str]:
+    """An operation on two tensors, by the function that computes one element."""
+    text = """
+/* The RESULT of two tensors, element by element. */
+static void NAME(const uint8_t *a, const uint8_t *b, uint8_t *y, const broadcast *of,
+                const RESULT_rule *by)
+{
+    for (int i = 0; i < of->size[0]; ++i)
+        for (int j = 0; j < of->size[1]; ++j)
+            for (int k = 0; k < of->size[2]; ++k)
+                for (int l = 0; l < of->size[3]; ++l) {
+                    const int *s = of->a_step, *t = of->b_step;
+                    *y++ = RESULT_of(a[i * s[0] + j * s[1] + k * s[2] + l * s[3]],
+                                     b[i * t[0] + j * t[1] + k * t[2] + l * t[3]], by);
+                }
+}
+"""
+    return f"broadcast {result}_rule", text.replace("NAME", name).replace("RESULT", result)
+
+
 LAYERS = pieces(
     linear=(
         "requantized",
@@ -217,42 +238,8 @@ typedef struct {
 } broadcast;
 """,
     ),
-    add=(
-        "broadcast sum_rule",
-        """
-/* The sum of two tensors, element by element. */
-static void add(const uint8_t *a, const uint8_t *b, uint8_t *y, const broadcast *of,
-                const sum_rule *by)
-{
-    for (int i = 0; i < of->size[0]; ++i)
-        for (int j = 0; j < of->size[1]; ++j)
-            for (int k = 0; k < of->size[2]; ++k)
-                for (int l = 0; l < of->size[3]; ++l) {
-                    const int *s = of->a_step, *t = of->b_step;
-                    *y++ = sum_of(a[i * s[0] + j * s[1] + k * s[2] + l * s[3]],
-                                  b[i * t[0] + j * t[1] + k * t[2] + l * t[3]], by);
-                }
-}
-""",
-    ),
-    mul=(
-        "broadcast product_rule",
-        """
-/* The product of two tensors, element by element. */
-static void mul(const uint8_t *a, const uint8_t *b, uint8_t *y, const broadcast *of,
-                const product_rule *by)
-{
-    for (int i = 0; i < of->size[0]; ++i)
-        for (int j = 0; j < of->size[1]; ++j)
-            for (int k = 0; k < of->size[2]; ++k)
-                for (int l = 0; l < of->size[3]; ++l) {
-                    const int *s = of->a_step, *t = of->b_step;
-                    *y++ = product_of(a[i * s[0] + j * s[1] + k * s[2] + l * s[3]],
-                                      b[i * t[0] + j * t[1] + k * t[2] + l * t[3]], by);
-                }
-}
-""",
-    ),
+    add=_of_two("add", "sum"),
+    mul=_of_two("mul", "product"),
     join=(
         "",
         """

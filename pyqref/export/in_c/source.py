@@ -15,6 +15,7 @@ from .layers import LAYERS
 from .literals import number
 from .piece import needed
 from .real_rounding import HEAD, real_pieces
+from .volumes import VOLUMES
 
 __all__ = ["Written", "written"]
 
@@ -52,7 +53,7 @@ def written(plan: Plan, name: str, title: str, integer: bool) -> Written:
     integer
         Whether every number is an integer.
     """
-    found = LAYERS | (INTEGER if integer else real_pieces(plan.engine))
+    found = LAYERS | VOLUMES | (INTEGER if integer else real_pieces(plan.engine))
     calls = Calls(plan, integer, set(found) | {"memory", name, f"{name}_run"})
     for step in plan.steps:
         calls.write(step)

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...nn import modules as nn
 from ..maker import Maker
+from ..pools import POOLS, each_axis, of_module, windows
 from ..problems import Unsupported
-from ..table import Layer, lowering
+from ..table import lowering
 from ..wire import Wire
 
 __all__: list[str] = []
 
 
-def _each(value: Any, count: int) -> list[int]:
-    values = list(value) if isinstance(value, tuple | list) else [value] * count
-    return [int(each) for each in values] * (count if len(values) == 1 and count > 1 else 1)
-
-
 def _windows(kernel: Any, stride: Any, padding: Any, count: int) -> dict[str, Any]:
-    sizes = _each(kernel, count)
-    steps = sizes if stride is None or stride == [] else _each(stride, count)
-    return {"kernel_shape": sizes, "strides": steps, "pads": _each(padding, count) * 2}
+    of = windows(kernel, stride, padding, count)
+    return {
+        "kernel_shape": list(of["kernel"]),
+        "strides": list(of["stride"]),
+        "pads": list(of["padding"]) * 2,
+    }
 
 
 def _max_pool(
@@ -37,28 +35,9 @@ def _max_pool(
     if return_indices:
         raise Unsupported("return_indices=True is not exported")
     count = len(x.shape) - 2
-    windows = _windows(kernel_size, stride, padding, count)
-    windows["dilations"] = _each(dilation, count)
-    return make.moved(make.node("MaxPool", [x.name], ceil_mode=int(ceil_mode), **windows), x)
-
-
-for _count in "123":
-    lowering(f"max_pool{_count}d")(_max_pool)
-
-
-@lowering(nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d)
-def max_pool_module(make: Maker, layer: Layer, x: Wire) -> str:
-    """The largest of each window: integers stay what they are."""
-    return _max_pool(
-        make,
-        x,
-        layer.kernel_size,
-        layer.stride,
-        layer.padding,
-        layer.dilation,
-        layer.ceil_mode,
-        layer.return_indices,
-    )
+    how = _windows(kernel_size, stride, padding, count)
+    how["dilations"] = list(each_axis(dilation, count))
+    return make.moved(make.node("MaxPool", [x.name], ceil_mode=int(ceil_mode), **how), x)
 
 
 def _avg_pool(
@@ -73,28 +52,9 @@ def _avg_pool(
 ) -> Any:
     if divisor_override is not None:
         raise Unsupported("divisor_override is not exported")
-    windows = _windows(kernel_size, stride, padding, len(x.shape) - 2)
-    windows |= {"ceil_mode": int(ceil_mode), "count_include_pad": int(count_include_pad)}
-    return make.finish(make.node("AveragePool", [make.real(x)], **windows))
-
-
-for _count in "123":
-    lowering(f"avg_pool{_count}d")(_avg_pool)
-
-
-@lowering(nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)
-def avg_pool_module(make: Maker, layer: Layer, x: Wire) -> str:
-    """The mean of each window."""
-    return _avg_pool(
-        make,
-        x,
-        layer.kernel_size,
-        layer.stride,
-        layer.padding,
-        layer.ceil_mode,
-        layer.count_include_pad,
-        getattr(layer, "divisor_override", None),
-    )
+    how = _windows(kernel_size, stride, padding, len(x.shape) - 2)
+    how |= {"ceil_mode": int(ceil_mode), "count_include_pad": int(count_include_pad)}
+    return make.finish(make.node("AveragePool", [make.real(x)], **how))
 
 
 def _adaptive(make: Maker, x: Wire, largest: bool) -> Any:
@@ -111,21 +71,15 @@ def _adaptive(make: Maker, x: Wire, largest: bool) -> Any:
     return _avg_pool(make, x, sizes)
 
 
-for _count in "123":
-    lowering(f"adaptive_avg_pool{_count}d")(lambda make, x, *_, **__: _adaptive(make, x, False))
-    lowering(f"adaptive_max_pool{_count}d")(lambda make, x, *_, **__: _adaptive(make, x, True))
-
-
-@lowering(nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d)
-def adaptive_avg_pool_module(make: Maker, layer: Layer, x: Wire) -> str:
-    """Means of windows that give a number of outputs."""
-    return _adaptive(make, x, False)
-
-
-@lowering(nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d, nn.AdaptiveMaxPool3d)
-def adaptive_max_pool_module(make: Maker, layer: Layer, x: Wire) -> str:
-    """The largest of windows that give a number of outputs."""
-    return _adaptive(make, x, True)
+for _name, _function in {
+    "max_pool": _max_pool,
+    "avg_pool": _avg_pool,
+    "adaptive_avg_pool": lambda make, x, *_, **__: _adaptive(make, x, False),
+    "adaptive_max_pool": lambda make, x, *_, **__: _adaptive(make, x, True),
+}.items():
+    _modules, _arguments = POOLS[_name]
+    lowering(*_modules)(of_module(_function, _arguments))
+    lowering(*(f"{_name}{spatial}d" for spatial in (1, 2, 3)))(_function)
 
 
 def _reduced(kind: str) -> Any:
@@ -140,7 +94,7 @@ def _reduced(kind: str) -> Any:
     ) -> Any:
         inputs = [make.real(x)]
         if dim is not None:
-            inputs.append(make.shape(*_each(dim, 1)))
+            inputs.append(make.shape(*each_axis(dim, 1)))
         return make.finish(make.node(kind, inputs, keepdims=int(keepdim or keepdims)))
 
     return lower

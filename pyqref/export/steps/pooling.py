@@ -1,37 +1,29 @@
-"""Pooling and means of one- and two-dimensional pictures."""
+"""Pooling and means in one, two and three dimensions."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from ..._typing import AnyModule
-from ...nn import modules as nn
 from ..plan import Value
 from ..planner import Planner, steps
+from ..pools import POOLS, each_axis, of_module, windows
 from ..problems import Unsupported
 from ..wire import Wire
 
 __all__: list[str] = []
 
 
-def _each(value: Any, count: int) -> tuple[int, ...]:
-    values = tuple(value) if isinstance(value, tuple | list) else (value,)
-    return tuple(int(each) for each in (values * count if len(values) == 1 else values))
+def _planes(plan: Planner, x: Wire, spatial: int) -> tuple[Value, dict[str, Any]]:
+    """The integers of pictures, and the lengths of their last axes before and after."""
+    return plan.integers(x), {"ins": x.shape[-spatial:], "outs": plan.out.shape[-spatial:]}
 
 
-def _windows(
-    plan: Planner, x: Wire, count: int, kernel: Any, stride: Any, padding: Any
-) -> tuple[Value, dict[str, Any]]:
-    found = plan.integers(x)
-    if len(found.shape) != count + 2:
-        raise Unsupported("its input has no batch: give a batch of one image")
-    sizes = _each(kernel, count)
-    moves = sizes if stride is None or stride in ((), []) else _each(stride, count)
-    return found, {"kernel": sizes, "stride": moves, "padding": _each(padding, count)}
+def _kind(name: str, spatial: int) -> str:
+    return f"{name}_3d" if spatial == 3 else name
 
 
-def _max_pool(count: int) -> Any:
+def _max_pool(spatial: int) -> Any:
     def lower(
         plan: Planner,
         x: Wire,
@@ -44,14 +36,15 @@ def _max_pool(count: int) -> Any:
     ) -> Value:
         if return_indices:
             raise Unsupported("return_indices=True has no C")
-        found, windows = _windows(plan, x, count, kernel_size, stride, padding)
-        windows["dilation"] = _each(dilation, count)
-        return plan.step("max_pool", [found], "eq-quantized-max-pool", **windows)
+        found, how = _planes(plan, x, spatial)
+        how |= windows(kernel_size, stride, padding, spatial)
+        how["dilation"] = each_axis(dilation, spatial)
+        return plan.step(_kind("max_pool", spatial), [found], "eq-quantized-max-pool", **how)
 
     return lower
 
 
-def _avg_pool(count: int) -> Any:
+def _avg_pool(spatial: int) -> Any:
     def lower(
         plan: Planner,
         x: Wire,
@@ -62,61 +55,38 @@ def _avg_pool(count: int) -> Any:
         count_include_pad: bool = True,
         divisor_override: Any = None,
     ) -> Value:
-        found, windows = _windows(plan, x, count, kernel_size, stride, padding)
-        return plan.step(
-            "average_pool",
-            [found],
-            "eq-quantized-avg-pool",
-            whole_padding=bool(count_include_pad),
-            divisor=int(divisor_override or 0),
-            ceil_mode=bool(ceil_mode),
-            **windows,
-        )
+        found, how = _planes(plan, x, spatial)
+        how |= windows(kernel_size, stride, padding, spatial)
+        how["whole_padding"] = bool(count_include_pad)
+        how["divisor"] = int(divisor_override or 0)
+        # With ceil_mode, or in three dimensions, every engine divides as fbgemm does.
+        how["own"] = not ceil_mode and spatial < 3
+        return plan.step(_kind("average_pool", spatial), [found], "eq-quantized-avg-pool", **how)
 
     return lower
 
 
-def _adaptive(count: int) -> Any:
+def _adaptive(spatial: int) -> Any:
     def lower(plan: Planner, x: Wire, *unused: object, **others: object) -> Value:
-        found = plan.integers(x)
-        if len(found.shape) != count + 2:
-            raise Unsupported("its input has no batch: give a batch of one image")
+        found, how = _planes(plan, x, spatial)
+        even = all(size % out == 0 for size, out in zip(how["ins"], how["outs"], strict=True))
+        how["own"] = even and spatial < 3
         label = "eq-quantized-adaptive-avg-pool"
-        return plan.step("adaptive_average", [found], label, spatial=count, images=True)
+        return plan.step(_kind("adaptive_average", spatial), [found], label, **how)
 
     return lower
 
 
-_DIVISOR = "divisor_override"
-
-
-def _enter() -> None:
-    modules = (
-        (nn.MaxPool1d, nn.AvgPool1d, nn.AdaptiveAvgPool1d),
-        (nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveAvgPool2d),
-    )
-    for count, (largest, average, adaptive) in enumerate(modules, 1):
-        pool, mean = _max_pool(count), _avg_pool(count)
-        steps.lowering(f"max_pool{count}d")(pool)
-        steps.lowering(f"avg_pool{count}d")(mean)
-        names = "kernel_size", "stride", "padding", "dilation", "ceil_mode", "return_indices"
-        steps.lowering(largest)(_module(pool, names))
-        names = "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", _DIVISOR
-        steps.lowering(average)(_module(mean, names))
-        steps.lowering(adaptive)(_module(_adaptive(count), ()))
-        steps.lowering(f"adaptive_avg_pool{count}d")(_adaptive(count))
-
-
-def _module(function: Any, names: tuple[str, ...]) -> Any:
-    """The lowering of a module whose attributes are the arguments of a function."""
-
-    def lower(plan: Planner, module: AnyModule, x: Wire) -> Any:
-        return function(plan, x, *(getattr(module, name, None) for name in names))
-
-    return lower
-
-
-_enter()
+for _name, _make in {
+    "max_pool": _max_pool,
+    "avg_pool": _avg_pool,
+    "adaptive_avg_pool": _adaptive,
+}.items():
+    _modules, _arguments = POOLS[_name]
+    for _spatial, _class in enumerate(_modules, 1):
+        _function = _make(_spatial)
+        steps.lowering(f"{_name}{_spatial}d")(_function)
+        steps.lowering(_class)(of_module(_function, _arguments))
 
 
 @steps.lowering("mean")
@@ -131,10 +101,10 @@ def mean(
     """The mean over the last axes."""
     found = plan.integers(x)
     rank = len(found.shape)
-    axes = range(rank) if dim is None else sorted(n % rank for n in _each(dim, 1))
+    axes = range(rank) if dim is None else sorted(n % rank for n in each_axis(dim, 1))
     if list(axes) != list(range(rank - len(axes), rank)):
         raise Unsupported("a mean has a C form over the last axes only: permute first")
-    kept = math.prod(found.shape[: rank - len(axes)])
-    rows = Value(found.name, (1, kept, math.prod(found.shape) // kept), found.grid, found.buffer)
-    images = rank == 4 and len(axes) == 2
-    return plan.step("adaptive_average", [rows], "eq-quantized-mean", spatial=1, images=images)
+    ins = (math.prod(found.shape[rank - len(axes) :]),)
+    own = rank == 4 and len(axes) == 2
+    label = "eq-quantized-mean"
+    return plan.step("adaptive_average", [found], label, ins=ins, outs=(1,), own=own)

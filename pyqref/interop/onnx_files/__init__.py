@@ -1,4 +1,4 @@
-"""How an ONNX file becomes a graph: :mod:`.source`, :mod:`.importer`, and one file a family."""
+"""Make a graph of an ONNX file: :mod:`.source`, :mod:`.importer`, and one file a family."""
 
 from . import elements as elements
 from . import layers as layers

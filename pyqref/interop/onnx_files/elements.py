@@ -181,7 +181,7 @@ def softmax(importer: Importer, operator: Operator, x: Given) -> Made:
 
 @importing("Clip")
 def clip(importer: Importer, operator: Operator, x: Given, *ends: Given) -> Made:
-    """Clip to two ends, either of which may be left out; integers stay on their grid."""
+    """Clip to one end or two; integers stay on their grid."""
     values = operator.attributes
     limits: list[Any] = [values.get("min"), values.get("max")]
     for n, each in enumerate(ends):

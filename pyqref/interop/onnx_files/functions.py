@@ -1,4 +1,4 @@
-"""What operators on integers compute, as functions on tensors."""
+"""Operators on integers, as functions on tensors."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ...arithmetic import get
 from ...dtypes import qint8, quint8
 from ...numerics.convolution import conv_accumulator
 from ...tensor.base import wrap
+from ...tensor.dispatch import require_tensor
 from ...tensor.quantized import make_per_tensor
 
 __all__ = [
@@ -82,6 +83,7 @@ def on_grid(x: Tensor, scale: float, zero_point: int, kind: str) -> QuantizedTen
 
 def _elements(x: Any) -> np.ndarray:
     """The integers of a quantized tensor, else what it holds; also where gradients are recorded."""
+    require_tensor("a model of from_onnx", "input", x)
     return np.asarray(x._array)
 
 

@@ -16,14 +16,14 @@ from ...nn import Module
 from ...tensor import from_numpy
 from .source import Operator, Source
 
-__all__ = ["Given", "Grid", "Importer", "Made", "Unsupported", "importing"]
+__all__ = ["Given", "FileQParams", "Importer", "Made", "Unsupported", "importing"]
 
 
 class Unsupported(Exception):  # noqa: N818  # it never leaves the package
     """An operator has no counterpart; the text says why."""
 
 
-class Grid(NamedTuple):
+class FileQParams(NamedTuple):
     """Scale and zero point of integers, each one for all or one for each place of an axis."""
 
     scale: np.ndarray
@@ -32,7 +32,7 @@ class Grid(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What two equal grids have in common."""
+        """Return the bytes that two equal grids share."""
         zero_point = self.zero_point
         return self.scale.tobytes(), zero_point.tobytes(), zero_point.dtype.str
 
@@ -47,7 +47,7 @@ class Given:
         Of the graph that is made; None of a constant.
     array
         Of a constant: its elements.
-    grid : Grid or None
+    grid : FileQParams or None
         Of the integers of a quantized tensor; of a constant that was dequantized, where its
         integers lay.
     integers : ndarray or None
@@ -56,7 +56,7 @@ class Given:
 
     node: Any = None
     array: Any = None
-    grid: Grid | None = None
+    grid: FileQParams | None = None
     integers: Any = None
 
 
@@ -165,18 +165,18 @@ class Importer:
         return made
 
     def _is_taken(self, path: str) -> bool:
-        """Whether an operator has this path, or one inside of it, or one around it."""
+        """Return True if an operator has this path, or one inside of it, or one around it."""
         parts = path.split(".")
         around = {".".join(parts[:n]) for n in range(1, len(parts) + 1)}
         inside = any(each.startswith(f"{path}.") for each in self._taken)
         return inside or not around.isdisjoint(self._taken)
 
     def uses(self, name: str) -> int:
-        """How many operators, and outputs, take a tensor."""
+        """Count the operators and outputs that take a tensor."""
         return self._counts.get(name, 0)
 
     def rank(self, name: str) -> int:
-        """How many axes a tensor has.
+        """Return the number of axes of a tensor.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What moves elements: integers stay on their grid, constants are moved at once."""
+"""Operators that move elements: integers stay on their grid, constants are moved at once."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def split(importer: Importer, operator: Operator, x: Given, *sizes: Given) -> Ma
 
 
 def _item(values: Any, n: int) -> Any:
-    """One of several results."""
+    """Return one of several results."""
     return values[n]
 
 

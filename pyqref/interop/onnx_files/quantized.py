@@ -15,7 +15,7 @@ from ...nn import quantized as nnq
 from ...tensor import add, cat, mul, sigmoid, softmax
 from ...tensor.quantized import make_per_channel, make_per_tensor
 from . import functions
-from .importer import Given, Grid, Importer, Made, Unsupported, importing
+from .importer import FileQParams, Given, Importer, Made, Unsupported, importing
 from .layers import geometry, tensor_of
 from .source import Operator
 
@@ -23,7 +23,7 @@ __all__ = ["OnnxConv1d", "OnnxConv2d", "OnnxConv3d", "OnnxLinear"]
 
 
 class _Onnx:
-    """Before a quantized layer among the bases: it computes in the arithmetic of ONNX.
+    """Base that stands before a quantized layer, and makes it compute as ONNX does.
 
     The layers of this package take quint8; an input of int8 is the same number of steps lower.
     """
@@ -41,7 +41,7 @@ class _Onnx:
 
 
 def _moved(x: Any, steps: int) -> Any:
-    """The same real numbers in integers of the other sign."""
+    """Return the same real numbers, in integers of the other sign."""
     kind = quint8 if steps > 0 else qint8
     integers = (x._array.astype(np.int16) + steps).astype(kind.numpy_dtype)
     return make_per_tensor(integers, x.q_scale(), x.q_zero_point() + steps, kind)
@@ -63,7 +63,9 @@ class OnnxConv3d(_Onnx, nnq.Conv3d):
     """QLinearConv in three dimensions."""
 
 
-def grid_of(importer: Importer, scale: Given, zero_point: Given | None, axis: int = 0) -> Grid:
+def grid_of(
+    importer: Importer, scale: Given, zero_point: Given | None, axis: int = 0
+) -> FileQParams:
     """A grid of constants."""
     found = np.asarray(importer.constant(scale, "a scale"), np.float32)
     zero = np.zeros(found.shape, np.uint8)
@@ -71,10 +73,10 @@ def grid_of(importer: Importer, scale: Given, zero_point: Given | None, axis: in
         zero = np.asarray(importer.constant(zero_point, "a zero point"))
     if found.size == 1:
         found, zero = found.reshape(()), zero.reshape(())
-    return Grid(found, zero, axis)
+    return FileQParams(found, zero, axis)
 
 
-def numbers(grid: Grid) -> tuple[float, int, str]:
+def numbers(grid: FileQParams) -> tuple[float, int, str]:
     """Scale, zero point and type of a grid for all elements."""
     if grid.scale.ndim:
         raise Unsupported("an activation with one scale for each channel")
@@ -84,7 +86,7 @@ def numbers(grid: Grid) -> tuple[float, int, str]:
     return float(grid.scale), int(grid.zero_point), kind
 
 
-def quantized(importer: Importer, x: Given, grid: Grid) -> Node:
+def quantized(importer: Importer, x: Given, grid: FileQParams) -> Node:
     """A node with a quantized tensor on a grid."""
     if x.grid is not None and x.grid.key == grid.key:
         return importer.node(x)
@@ -138,7 +140,7 @@ def dequantize(
 def packed(
     layer: AnyModule,
     weight: Given,
-    grid: Grid,
+    grid: FileQParams,
     bias: Array | None,
     s_x: np.ndarray,
     turned: bool = False,
@@ -165,7 +167,7 @@ def packed(
     return layer
 
 
-def with_output(layer: AnyModule, grid: Grid) -> Any:
+def with_output(layer: AnyModule, grid: FileQParams) -> Any:
     """A layer whose result lies on a grid."""
     scale, zero_point, kind = numbers(grid)
     layer.is_signed = kind == "int8"
@@ -256,12 +258,12 @@ def conv_integer(importer: Importer, operator: Operator, *given: Given) -> Made:
     return importer.call(functions.conv_integer, *nodes, *places)
 
 
-def _around(importer: Importer, x: Given, grid: Grid) -> Any:
+def _around(importer: Importer, x: Given, grid: FileQParams) -> Any:
     """The real numbers of an input on a grid."""
     return importer.method("dequantize", quantized(importer, x, grid))
 
 
-def _back(importer: Importer, node: Any, grid: Grid) -> Given:
+def _back(importer: Importer, node: Any, grid: FileQParams) -> Given:
     made = importer.call(functions.quantize_linear, node, *numbers(grid))
     return Given(made, grid=grid)
 

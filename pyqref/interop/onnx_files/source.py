@@ -11,6 +11,9 @@ import numpy as np
 
 __all__ = ["Operator", "Source", "read"]
 
+#: Names of the domain of ONNX itself.
+_OWN = ("", "ai.onnx")
+
 
 @dataclass
 class Operator:
@@ -65,13 +68,35 @@ def read(onnx: ModuleType, path: str | os.PathLike[str]) -> Source:
     where = os.fspath(path)
     try:
         model = onnx.load(where)
-        onnx.checker.check_model(model)
+        _require_known_version(onnx, model)
+        if not _has_unknown_operators(onnx, model):  # of which the checker names only the first
+            onnx.checker.check_model(model)
         return _source(onnx, onnx.shape_inference.infer_shapes(model))
     except Exception as error:  # protocol buffers and the checker have no common base
         lines = str(error).strip().splitlines() or [type(error).__name__]
         raise ValueError(
             f"interop.from_onnx: {where!r} holds no valid model of ONNX: {lines[0]}"
         ) from error
+
+
+def _require_known_version(onnx: Any, model: Any) -> None:
+    newest = onnx.defs.onnx_opset_version()
+    for each in model.opset_import:
+        if each.domain in _OWN and each.version > newest:
+            raise ValueError(
+                f"its operators are those of version {each.version}, the installed package onnx "
+                f"knows those up to {newest}"
+            )
+
+
+def _has_unknown_operators(onnx: Any, model: Any) -> bool:
+    own = {(each.domain, each.name) for each in model.functions}
+    return any(
+        each.domain in _OWN
+        and (each.domain, each.op_type) not in own
+        and not onnx.defs.has(text(each.op_type))
+        for each in model.graph.node
+    )
 
 
 def _source(onnx: Any, model: Any) -> Source:

@@ -113,7 +113,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) 
     input
         Shape `(N, C, H, W)` or `(C, H, W)`.
     output_size
-        An int, or two of which None keeps the length. Window ``i`` of ``n`` goes from
+        One or two integers; None in their place keeps the length. Window ``i`` of ``n`` goes from
         ``floor(i H / n)`` to ``ceil((i + 1) H / n)``.
 
     Examples

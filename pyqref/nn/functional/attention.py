@@ -118,7 +118,7 @@ def scaled_dot_product_attention(
 
 
 def _is_covered(query: Any, key: Any, value: Any, bias: Any) -> bool:
-    """Whether attention is one operation: with a bias that broadcasts to the scores."""
+    """Return True if attention is one operation: the bias, if any, broadcasts to the scores."""
     shape = (*query.shape[:-1], key.shape[-2])
     if bias is not None and not _broadcasts(tuple(bias.shape), shape):
         return False

@@ -166,7 +166,7 @@ def grid_sample(
 
 
 def _in_pixels(x: Any, size: int, align_corners: bool) -> Any:
-    """Where -1 to 1 is among the centres of ``size`` pixels, the first at 0."""
+    """Map -1 to 1 to the centres of ``size`` pixels, the first at 0."""
     return (x + 1) / 2 * (size - 1) if align_corners else ((x + 1) * size - 1) / 2
 
 

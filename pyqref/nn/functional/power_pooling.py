@@ -69,7 +69,7 @@ def lp_pool3d(
     stride: Ints | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """Like :func:`lp_pool2d`, for an input of `(N, C, D, H, W)`."""
+    """Pool like :func:`lp_pool2d`, for an input of `(N, C, D, H, W)`."""
     return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)
 
 

@@ -60,7 +60,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     Parameters
     ----------
     output_size
-        An int, or two of which None keeps the length.
+        One or two integers; None in their place keeps the length.
 
     Notes
     -----

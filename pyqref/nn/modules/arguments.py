@@ -30,7 +30,7 @@ def sizes(least: int = 0, /, **given: object) -> tuple[int, ...]:
 
 
 def layer_count(value: int, name: str, least: int | None = 1) -> int:
-    """How many layers a stack has.
+    """Check the number of layers of a stack, and return it.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def probability(value: float, name: str) -> float:
 
 
 def word(value: str, name: str, choices: Sequence[str]) -> str:
-    """One of the words that there are.
+    """Check that a value is one of some words, and return it.
 
     Raises
     ------

@@ -175,7 +175,7 @@ class MultiheadAttention(Module):
         key, value
             Likewise with length ``S`` and ``kdim``, ``vdim`` features.
         key_padding_mask
-            Shape `(N, S)`: booleans, True for a key that nobody may see, or numbers to add.
+            Shape `(N, S)`: booleans, True for a key that is hidden, or numbers to add.
         need_weights
             Also return the weights.
         attn_mask

@@ -176,7 +176,7 @@ class CallsHooks(Members):
     ) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` once the input's gradients are known.
 
-        Both are tuples, with None for what is no tensor or wants no gradient (an
+        Both are tuples, with None where there is no tensor or no gradient is wanted (an
         output that had no part in the result has a gradient of zeros). What the hook
         returns replaces ``grad_input``.
         """

@@ -61,7 +61,7 @@ class LazyModuleMixin:
 def _shapes_from_state(
     module: Any, state_dict: Any, prefix: str, *args: Any, **kwargs: Any
 ) -> None:
-    """Before a state is loaded, the parameters take the shapes of the values there."""
+    """Give the parameters the shapes of the values in a state that is about to be loaded."""
     for members in (module._parameters, module._buffers):
         for name, value in members.items():
             saved = state_dict.get(prefix + name)
@@ -70,7 +70,7 @@ def _shapes_from_state(
 
 
 def _infer_parameters(module: Any, args: Any, kwargs: Any) -> None:
-    """Before the first call."""
+    """Infer the parameters before the first call."""
     module.initialize_parameters(*args, **kwargs)
     if module.has_uninitialized_params():
         raise RuntimeError(

@@ -141,7 +141,7 @@ class RNNBase(Module):
             init.uniform_(weight, -bound, bound)
 
     def flatten_parameters(self) -> None:
-        """Nothing to do here; ``torch`` rearranges memory for GPUs."""
+        """Do nothing; ``torch`` rearranges memory for GPUs here."""
 
     def extra_repr(self) -> str:
         """The sizes, and what differs from its default."""

@@ -130,6 +130,15 @@ def _require_state(name: str, state: Any) -> None:
 class RNNCell(RNNCellBase):
     """``h' = tanh(W_ih x + b_ih + W_hh h + b_hh)``, or relu in place of tanh.
 
+    Parameters
+    ----------
+    input_size, hidden_size
+        Features of the input and of the hidden state.
+    bias
+        Add a bias to both products.
+    nonlinearity
+        ``"tanh"`` or ``"relu"``.
+
     Examples
     --------
     >>> import pyqref
@@ -167,6 +176,13 @@ class RNNCell(RNNCellBase):
 class LSTMCell(RNNCellBase):
     """One step of :class:`LSTM`: the new hidden and cell state, both `(N, hidden_size)`.
 
+    Parameters
+    ----------
+    input_size, hidden_size
+        Features of the input and of the hidden state.
+    bias
+        Add a bias to both products.
+
     Examples
     --------
     >>> import pyqref
@@ -196,6 +212,13 @@ class LSTMCell(RNNCellBase):
 
 class GRUCell(RNNCellBase):
     """One step of :class:`GRU`: the new hidden state, `(N, hidden_size)`.
+
+    Parameters
+    ----------
+    input_size, hidden_size
+        Features of the input and of the hidden state.
+    bias
+        Add a bias to both products.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Batch normalization over all processes, of which there is one here."""
+"""Batch normalization over all processes; there is one here."""
 
 from __future__ import annotations
 

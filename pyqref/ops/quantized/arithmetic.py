@@ -263,7 +263,7 @@ def _mul(
 def _quantizers(
     name: str, qa: Any, qb: Any, scale: float | None, zero_point: int | None
 ) -> tuple[PerTensorQuantizer, PerTensorQuantizer, PerTensorQuantizer]:
-    """Those of the arguments and of the result."""
+    """Return the quantizers of the arguments and of the result."""
     a = require_per_tensor(name, qa, None, "qa")
     b = require_per_tensor(name, qb, None, "qb")
     if a.dtype is not b.dtype:

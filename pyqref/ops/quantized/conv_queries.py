@@ -1,4 +1,4 @@
-"""What a packed convolution says about itself."""
+"""Questions that a packed convolution answers about itself."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def embedding_bag_2bit_rowwise_offsets(
 def bag_lengths(
     indices: Tensor, offsets: Tensor | None, include_last_offset: bool = False
 ) -> Tensor:
-    """How many indices each bag has, float32 ``(B,)``; arguments as of the look-ups."""
+    """Return the number of indices of each bag, float32 ``(B,)``; arguments as of the look-ups."""
     starts, ends = bag_limits("bag_lengths", indices._array, offsets, include_last_offset)
     return wrap((ends - starts).astype(np.float32))
 
@@ -268,7 +268,7 @@ def _bag(
 def bag_limits(
     name: str, indices: np.ndarray, offsets: Tensor | None, include_last: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where each bag begins and ends."""
+    """Return where each bag begins and ends."""
     if indices.ndim == 2:
         if offsets is not None:
             raise RuntimeError(

@@ -46,7 +46,7 @@ def _threshold(x: Any, threshold: float, value: float) -> Any:
 
 @quantized_implementation(Hardsigmoid)
 def _hardsigmoid(x: Any) -> Any:
-    """On the grid of [0, 1): zero is the smallest integer (of qint32: zero itself)."""
+    """Compute on the grid of [0, 1): zero is the smallest integer (of qint32: zero itself)."""
     grid = require_per_tensor("hardsigmoid", x).grid
     scale = 1 / (grid.quant_max - grid.quant_min + 1)
     zero_point = grid.quant_min if x.dtype.itemsize == 1 else 0

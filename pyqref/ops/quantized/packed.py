@@ -146,7 +146,7 @@ class PackedWeight:
     def requantization(
         self, input_scale: float, output_scale: float, output_zero_point: int, relu: bool
     ) -> Requantization:
-        """How the accumulators of this weight become output integers; the last one is kept.
+        """Return the parameters that make output integers of accumulators; the last are kept.
 
         A bias that is written to, or gets other data, counts as another one.
         """
@@ -245,7 +245,7 @@ class PackedLinear(PackedWeight):
         return self.projection(reduce_range).of(x)
 
     def projection(self, reduce_range: bool = True) -> _kernels.Projection:
-        """What layers with real inputs take of this weight; made once for a bias."""
+        """Return the projection that layers with real inputs use; it is made once for a bias."""
         kept = self._projections[reduce_range]
         bias = None if self.bias_tensor is None else self.bias_tensor._array
         if kept is None or not kept.adds(bias):

@@ -305,7 +305,7 @@ def quantize_in_place(
 
 
 def _is_elsewhere(*weights: Weight) -> bool:
-    """Whether the arithmetic of another system multiplies by these weights."""
+    """Return True if the arithmetic of another system multiplies by these weights."""
     is_float = any(isinstance(weight, PackedLinearFloat16) for weight in weights)
     return settings.arithmetic is not None and not is_float
 
@@ -326,7 +326,7 @@ def _rows(x: np.ndarray, at: slice) -> np.ndarray:
 def _projections(
     of_input: Weight, of_hidden: Weight
 ) -> tuple[_kernels.Projection, _kernels.Projection] | None:
-    """What the kernel of a layer takes of its weights, if both are int8."""
+    """Return the projections for the kernel of a layer, if both its weights are int8."""
     if isinstance(of_input, PackedLinear) and isinstance(of_hidden, PackedLinear):
         return of_input.projection(), of_hidden.projection()
     return None
@@ -349,7 +349,7 @@ def _rows_held(weight: Weight) -> int:
 
 
 def _by_rows(x: np.ndarray, weight: Weight, what: str) -> Callable[[slice], np.ndarray]:
-    """What projects some rows of ``x``, on the grid of all of them."""
+    """Return a function that projects some rows of ``x``, on the grid of all of them."""
     if isinstance(weight, PackedLinearFloat16):
         return lambda at: run_dynamic(x[at], weight)
     quantize, scale, zero_point = quantize_rows(x, weight.engine, True, what)

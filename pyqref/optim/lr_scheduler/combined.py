@@ -85,7 +85,7 @@ class ChainedScheduler(_Several):
 
 
 class SequentialLR(_Several):
-    """Schedules of which each begins where the one before ends.
+    """Schedules in a row: each begins where the one before ends.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ __all__ = ["CosineAnnealingLR"]
 
 
 class CosineAnnealingLR(LRScheduler):
-    """From the base rate down to ``eta_min`` in ``T_max`` epochs, and up again.
+    """Lower the rate from its base to ``eta_min`` in ``T_max`` epochs, and raise it again.
 
     ``lr = eta_min + (base - eta_min) * (1 + cos(pi * epoch / T_max)) / 2`` (Loshchilov and
     Hutter 2016), each epoch from the one before, so that another change of the rate in

@@ -15,7 +15,7 @@ __all__ = ["CyclicLR"]
 
 
 class CyclicLR(LRScheduler):
-    """From a base rate to a largest and back, once a cycle (Smith, 2015).
+    """Raise the rate from its base to a largest one and lower it, once a cycle (Smith, 2015).
 
     With `x` in [0, 1) the part of a cycle that is over and `r` the part in which the rate
     rises::
@@ -142,7 +142,7 @@ class CyclicLR(LRScheduler):
         ]
 
     def state_dict(self) -> dict[str, Any]:
-        """Like that of the base class, with the attributes of ``scale_fn`` if it is an object."""
+        """Return the base class's state, with the attributes of ``scale_fn`` if it is an object."""
         state = super().state_dict()
         custom = state.pop("_custom")
         has_attributes = custom is not None and not isinstance(custom, FunctionType)

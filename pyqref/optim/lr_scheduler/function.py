@@ -59,7 +59,7 @@ class LambdaLR(LRScheduler):
         return [base * function(self.last_epoch) for base, function in pairs]
 
     def state_dict(self) -> dict[str, Any]:
-        """Like that of the base class, with the attributes of callable objects."""
+        """Return the base class's state, with the attributes of callable objects."""
         state = super().state_dict()
         state["lr_lambdas"] = [
             None if isinstance(function, FunctionType) else dict(function.__dict__)

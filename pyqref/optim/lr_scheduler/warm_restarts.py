@@ -11,7 +11,7 @@ __all__ = ["CosineAnnealingWarmRestarts"]
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """From the base rate down to ``eta_min``, then from the base rate again.
+    """Lower the rate from its base to ``eta_min``, then start from the base again.
 
     ``lr = eta_min + (base - eta_min) * (1 + cos(pi * T_cur / T_i)) / 2``, where `T_cur` epochs of
     `T_i` have passed since the last restart (Loshchilov and Hutter 2016).

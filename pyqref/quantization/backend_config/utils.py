@@ -49,7 +49,7 @@ def get_fused_module_classes(backend_config: BackendConfig) -> tuple[type, ...]:
 
 
 def get_pattern_to_input_type_to_index(backend_config: BackendConfig) -> dict[Any, dict[str, int]]:
-    """Where each pattern has its weight and bias among its arguments."""
+    """Return the places of weight and bias among the arguments of each pattern."""
     return {complex_format(each): each._input_type_to_index for each in backend_config.configs}
 
 

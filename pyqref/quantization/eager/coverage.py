@@ -55,7 +55,7 @@ def coverage(model: Module, mapping: Mapping[Any, Any] | None = None) -> Coverag
 
     Notes
     -----
-    In eager mode nobody knows, before the model runs, whether a quantized layer will be
+    In eager mode it is unknown, before the model runs, whether a quantized layer will be
     given a quantized tensor; ``Coverage.notes`` says so where the model has no ``QuantStub``
     at all. torch has no such function.
 

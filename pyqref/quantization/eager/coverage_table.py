@@ -76,7 +76,7 @@ class Coverage:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many modules have which status, containers and parts left out."""
+        """Count the modules of each status, without containers and parts."""
         return dict(Counter(row.status for row in self._shown))
 
     @property

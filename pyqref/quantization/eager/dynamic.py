@@ -154,7 +154,7 @@ def _qconfigs(spec: Any, dtype: Dtype) -> dict[Any, Any]:
 
 
 def _as_set(spec: Any) -> str:
-    """How a single name or type is written as a set."""
+    """Write a single name or type as a set."""
     if isinstance(spec, str):
         return f"{{{spec!r}}}"
     name = spec.__name__ if isinstance(spec, type) else "Linear"
@@ -185,7 +185,7 @@ def _warn_of_spec(
 
 
 def _warn_of_unquantizable(model: Any, spec: Mapping[Any, Any], table: Mapping[Any, Any]) -> None:
-    """Warn of entries that fit modules of which none, nor any below them, can be quantized."""
+    """Warn of entries that fit only modules without any part that can be quantized."""
     for key, qconfig in spec.items():
         if qconfig is None or not isinstance(key, str | type):
             continue

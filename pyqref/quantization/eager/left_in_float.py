@@ -100,7 +100,7 @@ def _is_meant(module: Any, mapping: Mapping[Any, Any]) -> bool:
 
 
 def _base(module: Any, mapping: Mapping[Any, Any]) -> Any:
-    """The type with a quantized form of which a module's type is a subclass."""
+    """Return the base of a module's type that has a quantized form."""
     return next((each for each in type(module).__mro__ if each in mapping), None)
 
 

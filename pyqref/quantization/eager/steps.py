@@ -77,7 +77,7 @@ def is_prepared(module: Module) -> bool:
 
 
 def warn_of_unprepared(model: Module, mapping: Mapping[Any, Any]) -> None:
-    """Warn of parts of a model that ``convert`` will pass over because nobody prepared them.
+    """Warn of parts of a model that ``convert`` passes over because they are not prepared.
 
     ``prepare`` gives every module a qconfig, be it None. A part with a qconfig at its head
     only was not prepared; nor was a model in which no module has one.

@@ -1,4 +1,4 @@
-"""Fused copies that nobody kept: ``fuse_modules`` returns a copy unless ``inplace=True``.
+"""Fused copies that were not kept: ``fuse_modules`` returns a copy unless ``inplace=True``.
 
 Who does not take it goes on with the model that was not fused. That is told when such a model is
 prepared and its fused copy is gone, never having been prepared itself.

@@ -174,7 +174,7 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         )
 
 
-#: Observers of which was told already, by a call or by ``prepare_qat``.
+#: Observers that a call or ``prepare_qat`` has already reported.
 _told: set[type] = set()
 _CHOOSES = ("calculate_qparams", "_calculate_qparams")
 

@@ -22,7 +22,7 @@ __all__ = [
 
 @dataclass
 class StandaloneModuleConfigEntry:
-    """How a standalone module is prepared.
+    """Settings by which a standalone module is prepared.
 
     Examples
     --------

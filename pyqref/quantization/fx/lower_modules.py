@@ -130,7 +130,7 @@ def lower_dynamic_modules(model: GraphModule) -> None:
 
 
 def lower_weight_only_modules(model: GraphModule) -> None:
-    """Lower reference layers of which only the weight is quantized.
+    """Lower reference layers with a quantized weight and float activations.
 
     Parameters
     ----------

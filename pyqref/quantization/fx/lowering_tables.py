@@ -64,7 +64,7 @@ DYNAMIC_MODULES: dict[Any, Any] = {
     (nni.LinearReLU, nnqr.Linear): nniqd.LinearReLU,
 }
 
-#: Layers of which only the weight is quantized.
+#: Layers with a quantized weight and float activations.
 WEIGHT_ONLY_MODULES: dict[Any, Any] = {
     nnqr.Embedding: nnq.Embedding,
     nnqr.EmbeddingBag: nnq.EmbeddingBag,

@@ -2,7 +2,7 @@
 
 Its value is ``(output, (hidden, cell))``, three tensors that are quantized inside. Each is
 taken out and passed on as a value that needs no observer; the tuple is put together again
-for whoever uses it whole::
+for users of the whole tuple::
 
     lstm -> getitem 0 -> linear                                            before
     lstm -> getitem 0 -> dequant_stub_0 -> linear                          after
@@ -39,7 +39,7 @@ def take_outputs_apart(model: GraphModule, lstm: Node) -> tuple[list[Node], set[
     Returns
     -------
     list, set
-        The new nodes, and those that nobody uses any more.
+        The new nodes, and those that have no users any more.
     """
     users = list(lstm.users)
     graph = model.graph

@@ -1,4 +1,4 @@
-"""Where in a graph the patterns of a back end are.
+"""Find the patterns of a back end in a graph.
 
 Patterns are written from the output (see
 :mod:`pyqref.quantization.backend_config.pattern_format`). The graph is searched from its

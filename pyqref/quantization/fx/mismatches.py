@@ -1,10 +1,10 @@
-"""What is told of QConfigs that leave the model, or a part of it, float.
+"""Warnings about QConfigs that leave the model, or a part of it, float.
 
-A mapping for everything is not meant for what can only be quantized in another way: that a
-static QConfig leaves an ``nn.LSTM``, which has a dynamic form only, is no news, nor that a
-dynamic one leaves a ReLU. A QConfig of the right kind with unfitting types is, and so is a
-dynamic one for a layer that has a weight and a static form only, one that an entry gives to just
-this operation, and any where nothing is quantized in the end.
+A mapping for everything is not meant for operations that can only be quantized in another way. So
+there is no warning if a static QConfig leaves an ``nn.LSTM``, which has a dynamic form only, or if
+a dynamic one leaves a ReLU. There is a warning for a QConfig of the right kind with unfitting
+types; for a dynamic one for a layer that has a weight and a static form only; for one that an entry
+gives to just this operation; and for any where nothing is quantized in the end.
 """
 
 from __future__ import annotations
@@ -99,10 +99,10 @@ def warn_of_mismatches(
     for reason, names in places.items():
         one = len(set(names)) == 1
         remedy = (
-            "give a QConfig that fits in the qconfig_mapping, or None for what is to stay float"
+            "give a QConfig that fits in the qconfig_mapping, or None for parts that stay float"
         )
         if "no QConfig can ask" in reason:
-            remedy = "give None in the qconfig_mapping for what is to stay float"
+            remedy = "give None in the qconfig_mapping for parts that stay float"
         warn(
             f"{asks}: {listed(names)} {'stays' if one else 'stay'} float, because "
             f"{'its' if one else 'their'} QConfig does not fit the back end {name!r}: {reason}; "
@@ -113,7 +113,7 @@ def warn_of_mismatches(
 
 
 def _is_news(wanted: Kind, offered: set[Kind], match: Match) -> bool:
-    """Whether a QConfig that was given to more than this operation was meant for it, too."""
+    """Return True if a QConfig that was given to more operations was meant for this one, too."""
     if wanted in offered:
         return True
     return wanted != "static" and offered != {"weight only"} and has_weight(match)

@@ -60,7 +60,7 @@ class Lookup:
         return self.mapping.object_type_qconfigs[given]
 
     def by_path(self, path: str, otherwise: QConfigLike | None) -> QConfigLike | None:
-        """By regular expression, then by name: of the module itself or the nearest above."""
+        """Choose by regular expression, then by name of the module itself or the nearest above."""
         for expression, qconfig in self.mapping.module_name_regex_qconfigs.items():
             if re.match(expression, path):
                 self.used.add(("module_name_regex", expression))

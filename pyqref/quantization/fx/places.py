@@ -1,4 +1,4 @@
-"""Where a node stands in the user's model: module, operation and line, for messages."""
+"""Place of a node in the user's model: module, operation and line, for messages."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _observer(node: Node, modules: dict[str, Any]) -> str:
 
 
 def source_line(node: Node) -> str | None:
-    """The user's line of which a node was made; of an observer that of what it observes."""
+    """Return the user's line that made a node; for an observer, that of the observed node."""
     found = node.meta.get("source")
     while found is None and node.args and isinstance(node.args[0], Node):
         node = node.args[0]

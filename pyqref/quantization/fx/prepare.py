@@ -71,7 +71,7 @@ def trace(asks: str, model: Module, custom: PrepareCustomConfig) -> tuple[GraphM
 
 
 def leave_used(asks: str, traced: GraphModule, model: Module, preserved: list[str]) -> None:
-    """Leave the modules that the graph calls, in its order, and what is to be preserved.
+    """Leave the modules that the graph calls, in its order, and preserved attributes.
 
     Parameters
     ----------

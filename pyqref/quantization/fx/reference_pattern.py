@@ -51,7 +51,7 @@ class Reference:
         return getattr(model, scale.target), getattr(model, zero_point.target)
 
     def erase_grid(self, model: GraphModule) -> None:
-        """Take the nodes of scale and zero point away, once nobody uses them."""
+        """Remove the nodes of scale and zero point once they have no users."""
         nodes = self.quantize.args[1:3]
         self.quantize.replace_all_uses_with(self.quantize.args[0])
         model.graph.erase_node(self.quantize)

@@ -38,7 +38,7 @@ class Want:
     recipe
         Makes the observer; None where the type is known without one.
     dtype
-        The type after it; None for what is no tensor.
+        The type after it; None if it is no tensor.
     is_dynamic
         Whether quantization is left to the time when the model runs.
     """
@@ -100,7 +100,7 @@ def target_of_match(match: Match, qconfig: QConfigLike) -> Target:
 
 
 def observation_type(match: Match, has_tensors: Mapping[Node, bool]) -> ObservationType:
-    """Which observer stands behind a pattern, where that depends on its arguments, too."""
+    """Return the observer behind a pattern, where that depends on its arguments, too."""
     by_count = match.config._num_tensor_args_to_observation_type
     if not by_count:
         return match.config.observation_type

@@ -1,4 +1,4 @@
-"""Which nodes of a graph have tensors as values, and which have sizes."""
+"""Tell which nodes of a graph have tensors as values, and which have sizes."""
 
 from __future__ import annotations
 

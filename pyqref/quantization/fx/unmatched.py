@@ -15,7 +15,7 @@ __all__ = ["present", "warn_of_unmatched", "warn_of_unmatched_at_convert"]
 
 
 def present(asks: str, model: Module, attributes: Iterable[str]) -> list[str]:
-    """Those of the attributes to preserve that a model has; of others is warned.
+    """Return the attributes to preserve that a model has; warn of others.
 
     Parameters
     ----------

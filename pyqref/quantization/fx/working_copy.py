@@ -54,7 +54,7 @@ def own_layers(model: GraphModule) -> None:
     Parameters
     ----------
     model
-        The graph, whose layers are somebody else's.
+        The graph, whose layers belong to another model.
     """
     made: dict[int, Any] = {}
     for path, each in model._modules.items():

@@ -1,4 +1,4 @@
-"""Which operation of a model is quantized how: :mod:`.mapping`, and the usual :mod:`.defaults`."""
+"""Mapping from operations to qconfigs: :mod:`.mapping`, and the usual :mod:`.defaults`."""
 
 from __future__ import annotations
 

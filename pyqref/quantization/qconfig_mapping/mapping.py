@@ -81,7 +81,7 @@ class QConfigMapping:
         self.module_name_object_type_order_qconfigs: OrderedDict[
             tuple[str, Any, int], QConfigAny
         ] = OrderedDict()
-        # Entries that come with a usual mapping; nobody wonders if they match nothing.
+        # Entries that come with a usual mapping; it is no news if they match nothing.
         self._usual: dict[Any, QConfigAny] = {}
 
     def _entries(self) -> dict[str, OrderedDict[Any, QConfigAny]]:

@@ -6,7 +6,7 @@ __all__ = ["MatchAllNode"]
 
 
 class MatchAllNode:
-    """In a pattern: matches every node, such as the other operand of a sum.
+    """Pattern that matches every node, such as the other operand of a sum.
 
     Notes
     -----

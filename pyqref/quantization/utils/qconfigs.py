@@ -187,7 +187,7 @@ def op_is_int8_dynamically_quantized(qconfig: QConfigLike | None) -> bool:
 
 
 def get_quant_type(qconfig: QConfigLike | None) -> QuantType:
-    """Which kind of quantization a qconfig asks for.
+    """Return the kind of quantization that a qconfig asks for.
 
     Parameters
     ----------

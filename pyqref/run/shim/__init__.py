@@ -1,1 +1,1 @@
-"""On ``sys.path`` while the alias is installed, for the processes that this one spawns."""
+"""Folder on ``sys.path`` while the alias is installed, for processes that this one spawns."""

@@ -119,7 +119,7 @@ class Archive:
             )
 
     def _find_directory(self) -> tuple[int, int, int]:
-        """How many records there are, and where the directory lies."""
+        """Return the number of records, and the place of the directory."""
         tail = min(self.size, _END.size + 65535)
         self.data.seek(self.size - tail)
         text = self.data.read(tail)

@@ -275,7 +275,7 @@ def _list(builder: Builder, call: Call, where: str) -> Any:
 
 
 def _script_object(builder: Builder, call: Call, where: str) -> Any:
-    """A packed weight in a file of ``torch.save``: its state says of which class."""
+    """A packed weight in a file of ``torch.save``: its state names the class."""
     state = call.state
     if call.args or not isinstance(state, tuple) or len(state) != 2:
         builder.refuse(where, f"is a torch.ScriptObject with the state {short(state)}")

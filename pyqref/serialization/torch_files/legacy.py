@@ -82,7 +82,7 @@ class LegacyStorages(Storages):
         return key
 
     def declare(self, reference: Reference) -> None:
-        """Note of which format a storage is, before :meth:`read_all`."""
+        """Note the format of a storage, before :meth:`read_all`."""
         name, key, _ = self.parts(reference)
         element = ELEMENTS[name or "uint8"]
         if self._elements.setdefault(key, element) != element:

@@ -71,7 +71,7 @@ def _integers(numbers: Array, quantizer: PerTensorQuantizer) -> Array:
 
 
 def _in_order(shape: tuple[int, ...], most: int) -> Any:
-    """Where the parts of an array of this shape are, one after another in C order."""
+    """Yield the places of the parts of an array of this shape, in C order."""
     return parts(np.broadcast_to(np.False_, shape), most=most)
 
 

@@ -24,7 +24,7 @@ BARS = 64
 """Bars of the histogram of a large tensor, at most."""
 
 SPAN = 1 << 18
-"""Integers, from the smallest to the largest, of which each is looked for."""
+"""Range of integers, smallest to largest, up to which each one is counted."""
 
 
 def quantized_html(tensor: Tensor) -> str:

@@ -79,7 +79,7 @@ def _mean_elsewhere(
 
 @quantized_implementation(Std)
 def _std(tensor: Any, axes: tuple[int, ...], keepdim: bool, correction: float = 1) -> Any:
-    """In float, quantized again."""
+    """Compute in float, and quantize the result again."""
     quantizer, array = per_tensor_of("std", tensor), tensor._array
     keeps_engine("std")
     if array.size > PART:

@@ -1,4 +1,4 @@
-"""What the arithmetic of another system gives in the place of the engine's kernel."""
+"""Results that the arithmetic of another system puts in the place of the engine's kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["clamped_elsewhere", "function_elsewhere", "keeps_engine", "replaced"
 
 
 def replaced(operation: str, method: str, *given: object) -> Array | None:
-    """What the arithmetic in use makes of the operands; None if the engine is to compute it.
+    """Return the result of the arithmetic in use, or None if the engine is to compute it.
 
     Parameters
     ----------

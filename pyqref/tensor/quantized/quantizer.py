@@ -1,4 +1,4 @@
-"""How the integers of a quantized tensor are read: scale and zero point, one or many."""
+"""Quantizers read the integers of a quantized tensor: scale and zero point, one or many."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ Quantizer = PerTensorQuantizer | PerChannelQuantizer
 
 
 def _constant(values: Array, kind: Any) -> Array:
-    """The values as such numbers, which nobody changes; a copy, unless they lie in bytes."""
+    """Return the values as such numbers, not to be changed; a copy unless they are bytes."""
     kept = values.astype(kind, copy=not isinstance(values.base, bytes))
     kept.flags.writeable = False
     return kept

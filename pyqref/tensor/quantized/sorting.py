@@ -67,7 +67,7 @@ def sort_integers(x: Array, axis: int, descending: bool, count: int | None) -> t
 
 
 def _order(x: Array, axis: int, descending: bool, kept: int, values: Array | None) -> Array:
-    """Where the elements that come first in order are; these are written to ``values``."""
+    """Return the places of the elements that come first; the elements go to ``values``."""
     lines, last = np.moveaxis(x, axis, -1), x.ndim - 1
     of_lines = None if values is None else np.moveaxis(values, axis, -1)
     places = _room(lines, axis, kept, np.int64)
@@ -138,7 +138,7 @@ def _in_rising_order(integers: Array, descending: bool) -> Array:
 
 
 def _counts(line: Array, descending: bool) -> Array:
-    """How many bytes there are of each value, in the order that is wanted."""
+    """Count the bytes of each value, in the order that is wanted."""
     counts = np.zeros(256, np.int64)
     for _, piece in _pieces(line):
         counts += np.bincount(_in_rising_order(piece, descending), minlength=256)
@@ -187,7 +187,7 @@ def _put_first(line: Array, descending: bool, keys: Array) -> None:
     limits, kept = np.iinfo(line.dtype), len(keys)
 
     def count_up_to(value: int) -> int:
-        """How many elements have keys of at most this value."""
+        """Count the elements with keys of at most this value."""
         return sum(
             int(np.count_nonzero(piece >= ~value if descending else piece <= value))
             for _, piece in _pieces(line)

@@ -95,7 +95,7 @@ class QuantizedTensor(Tensor):
 
     # the parameters
     def qscheme(self) -> qscheme_:
-        """How the integers are mapped, such as ``per_tensor_affine``."""
+        """Return the scheme of the integers, such as ``per_tensor_affine``."""
         return self._quantizer.qscheme
 
     def q_scale(self) -> float:

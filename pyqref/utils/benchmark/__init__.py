@@ -1,4 +1,4 @@
-"""How long a statement takes: ``Timer`` measures, ``Compare`` shows several in a table."""
+"""Time that a statement takes: ``Timer`` measures, ``Compare`` shows several in a table."""
 
 from typing import TYPE_CHECKING
 

@@ -39,7 +39,7 @@ class DataLoader:
     drop_last
         Leave out the last batch if it is smaller.
     timeout, worker_init_fn, multiprocessing_context, prefetch_factor, persistent_workers
-        Settings of worker processes, of which there are none: refused.
+        Settings of worker processes: refused, because there are none.
     generator
         Source of the random order.
 

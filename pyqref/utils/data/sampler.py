@@ -1,4 +1,4 @@
-"""In which order samples are visited."""
+"""Orders in which samples are visited."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """In random order.
+    """Visit samples in random order.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class RandomSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
-        """How many samples are drawn."""
+        """Number of samples that are drawn."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:

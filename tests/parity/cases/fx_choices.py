@@ -12,7 +12,7 @@ from parity.harness import parity_case
 
 @parity_case(bounds={"*output*": FLOAT_SUMS})
 def left_in_float(torch: Any) -> dict[str, Any]:
-    """None by name, by type and for everything; an operation without a quantized form."""
+    """Set None by name, by type and for all; leave one operation without a quantized form."""
     nn, F, q = torch.nn, torch.nn.functional, torch.ao.quantization
 
     def forward(m: Any, x: Any) -> Any:

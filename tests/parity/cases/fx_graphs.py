@@ -99,7 +99,7 @@ def structures(torch: Any) -> Any:
 
 @_model
 def parameters(torch: Any) -> Any:
-    """Parameters of one's own and of submodules, buffers, tensors on both sides."""
+    """Take parameters of the model and of submodules, buffers, tensors on both sides."""
 
     def forward(self: Any, x: Any) -> Any:
         x = torch.nn.functional.linear(x, self.layer.weight, self.layer.bias)

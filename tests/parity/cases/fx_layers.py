@@ -56,7 +56,7 @@ def conv_bn_relu(torch: Any) -> dict[str, Any]:
 
 @parity_case()
 def functional_convolutions(torch: Any) -> dict[str, Any]:
-    """With all arguments in place, as torch lowers them."""
+    """Call convolutions with all arguments in place, as torch lowers them."""
     F = torch.nn.functional
 
     def forward(m: Any, x: Any) -> Any:
@@ -69,7 +69,10 @@ def functional_convolutions(torch: Any) -> dict[str, Any]:
 
 @parity_case()
 def transposed_convolutions(torch: Any) -> dict[str, Any]:
-    """As layers, with batch norm folded. Under x86, torch's own outputs are wrong."""
+    """Convert transposed convolutions, with batch norm folded.
+
+    Under x86, torch's own outputs are wrong.
+    """
     torch.backends.quantized.engine = "fbgemm"
     nn = torch.nn
 

@@ -37,7 +37,7 @@ def listed(mapping: Any) -> str:
 
 @parity_case()
 def default_mappings(torch: Any) -> dict[str, Any]:
-    """For each back end, for static quantization and for training."""
+    """List the default mappings of each back end, for static quantization and for training."""
     q = torch.ao.quantization
     found = {}
     for backend in ("x86", "fbgemm", "qnnpack", "onednn"):

@@ -15,7 +15,7 @@ SUMS = {"*output*": FLOAT_SUMS, "*numbers/scales": FLOAT_SUMS}
 
 @parity_case()
 def in_place_and_reused(torch: Any) -> dict[str, Any]:
-    """In-place forms, a ReLU module used by several layers, ``+=``."""
+    """Use in-place forms, a ReLU module after several layers, and ``+=``."""
     nn, F = torch.nn, torch.nn.functional
 
     def forward(m: Any, x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A back end of one's own through ``BackendConfig`` alone, under both libraries.
+"""A user's back end through ``BackendConfig`` alone, under both libraries.
 
 Its weights use 4 bits of qint8, its activations are qint8 and symmetric, all scales are
 powers of two, and a sigmoid has the grid that the hardware gives it.

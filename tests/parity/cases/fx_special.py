@@ -79,7 +79,7 @@ def lstm(torch: Any) -> dict[str, Any]:
 
 @parity_case(bounds=FLOATS)
 def lstm_training(torch: Any) -> dict[str, Any]:
-    """With fake quantization, without a step."""
+    """Prepare an LSTM with fake quantization, without a step of training."""
     return _lstm(torch, _indexed, qat=True)
 
 
@@ -153,7 +153,7 @@ def standalone_by_name(torch: Any) -> dict[str, Any]:
 
 @parity_case(bounds=FLOATS)
 def standalone_by_class(torch: Any) -> dict[str, Any]:
-    """The same, found by its class."""
+    """Find standalone modules by their class."""
     both = {"input_quantized_idxs": [0], "output_quantized_idxs": [0]}
     return {
         "both": _standalone(torch, both, True),

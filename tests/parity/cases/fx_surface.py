@@ -182,7 +182,7 @@ def outer(x):
 
 @parity_case()
 def wrapping(torch: Any) -> dict[str, Any]:
-    """By name and as decorator, at the top of a module: wrapped functions stay whole."""
+    """Wrap by name and as decorator, at the top of a module: wrapped functions stay whole."""
     names: dict[str, Any] = {"__name__": "wrapped"}
     exec(WRAPPED.format(library=torch.__name__), names)
     traced = torch.fx.symbolic_trace(names["outer"])

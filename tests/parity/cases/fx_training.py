@@ -41,7 +41,7 @@ def training(torch: Any) -> dict[str, Any]:
 
 @parity_case(bounds={"*output*": FLOAT_SUMS, "*numbers/scales": FLOAT_SUMS})
 def training_with_data(torch: Any) -> dict[str, Any]:
-    """The same after a forward pass, without batch norm: every number."""
+    """Train after a forward pass, without batch norm, and compare every number."""
     nn, F = torch.nn, torch.nn.functional
 
     def forward(m: Any, x: Any) -> Any:
@@ -112,7 +112,7 @@ def standalone(torch: Any) -> dict[str, Any]:
 
 @parity_case()
 def skipped_at_convert(torch: Any) -> dict[str, Any]:
-    """None entries in the mapping given to ``convert_fx``."""
+    """Put None entries into the mapping that ``convert_fx`` gets."""
     nn, F, q = torch.nn, torch.nn.functional, torch.ao.quantization
     qconfig = q.get_default_qconfig("x86")
     before = q.QConfigMapping().set_global(qconfig)

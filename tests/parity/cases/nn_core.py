@@ -114,7 +114,7 @@ def _wide(torch: Any) -> Any:
 
 @parity_case({"uniform": ULPS, "normal": ULPS, "xavier*": ULPS, "kaiming*": ULPS, "trunc*": ULPS})
 def random_initialisers(torch: Any) -> dict[str, Any]:
-    """The same numbers under manual_seed."""
+    """Compare the numbers of every initialiser under manual_seed."""
     init = torch.nn.init
     makers = {
         "uniform": lambda t: init.uniform_(t, -2, 3),
@@ -159,7 +159,7 @@ def constant_initialisers(torch: Any) -> dict[str, Any]:
 
 
 class _Texts:
-    """What a tree of modules says about itself."""
+    """Texts in which a tree of modules describes itself."""
 
     def __init__(self, torch: Any) -> None:
         nn = torch.nn
@@ -224,7 +224,7 @@ def load_state_errors(torch: Any) -> dict[str, Any]:
 
 @parity_case()
 def full_backward_hooks(torch: Any) -> dict[str, Any]:
-    """What backward hooks see, and what becomes of what they return."""
+    """Record the arguments of backward hooks, and the effect of what they return."""
 
     class Mix(torch.nn.Module):
         def forward(self, x: Any, factor: float, y: Any) -> Any:

@@ -105,7 +105,7 @@ def shape(torch: Any) -> dict[str, Any]:
 
 @parity_case()
 def first_values(torch: Any) -> dict[str, Any]:
-    """The same seed gives the same weights."""
+    """Compare the first weights of layers under one seed."""
     nn = torch.nn
     made = {
         "linear": nn.Linear(7, 3),

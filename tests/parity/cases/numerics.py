@@ -111,7 +111,7 @@ def accumulators_on_ties(
 
 @parity_case()
 def linear_on_ties(torch: Any) -> dict[str, Any]:
-    """Where each engine adds the bias and rounds; fused ReLU; two output scales."""
+    """Compute a linear layer on ties, in each engine, with fused ReLU and two output scales."""
     results = {}
     for engine in ("fbgemm", "qnnpack"):
         torch.backends.quantized.engine = engine

@@ -17,7 +17,7 @@ def batches(seed: int, shape: tuple[int, ...] = (3, 4, 5)) -> list[Any]:
 
 
 def watch(torch: Any, make: Any, data: list[Any]) -> dict[str, Any]:
-    """What an observer knows after each batch, and its parameters at the end."""
+    """Record an observer's range after each batch, and its parameters at the end."""
     observer = make()
     seen: dict[str, list[Any]] = {}
     for batch in data:

@@ -25,7 +25,7 @@ def activation(torch: Any, seed: int, *shape: int, zero_point: int = 61) -> Any:
 
 
 def weights(torch: Any, seed: int, *shape: int) -> dict[str, Any]:
-    """The same weight per tensor and per channel."""
+    """Return one weight quantized per tensor and per channel."""
     weight = tensor(torch, seed, *shape, spread=0.3)
     scales = torch.from_numpy(np.linspace(0.004, 0.013, shape[0]))
     zero_points = torch.zeros(shape[0], dtype=torch.int64)

@@ -133,7 +133,7 @@ def own_mapping(torch: Any) -> dict[str, Any]:
 
 @parity_case()
 def own_module_classes(torch: Any) -> dict[str, Any]:
-    """Float, observed and quantized class of one's own, by the custom configurations."""
+    """Convert a user's float, observed and quantized classes by the custom configurations."""
     torch.backends.quantized.engine = "fbgemm"
     q, nn = torch.ao.quantization, torch.nn
 

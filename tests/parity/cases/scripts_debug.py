@@ -22,7 +22,7 @@ def prepared_network(torch: Any, qconfig: Any) -> Any:
 
 
 def arrays(state: Any) -> dict[str, np.ndarray]:
-    """What a state holds, as float64 numbers."""
+    """Return the entries of a state as float64 numbers."""
     return {
         key: np.asarray(value.numpy(), np.float64).ravel()
         for key, value in state.items()
@@ -105,7 +105,7 @@ def state_of_a_quantized_model(torch: Any) -> dict[str, Any]:
 
 @parity_case()
 def printed(torch: Any) -> dict[str, Any]:
-    """What ``print`` shows of observers, and of a prepared and a quantized layer."""
+    """Record the text that ``print`` shows of observers, prepared and quantized layers."""
     q, nn = torch.ao.quantization, torch.nn
     model = nn.Sequential(q.QuantStub(), nn.ReLU(), q.DeQuantStub()).eval()
     model.qconfig = q.default_qconfig

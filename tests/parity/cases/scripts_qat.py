@@ -75,7 +75,7 @@ def schedule_of_freezing(torch: Any) -> dict[str, Any]:
     conventions="torch",
 )
 def one_call(torch: Any) -> dict[str, Any]:
-    """``quantize_qat`` with a training loop of one's own."""
+    """Call ``quantize_qat`` with a user's training loop."""
     torch.backends.quantized.engine = "fbgemm"
     q, nn = torch.quantization, torch.nn
     model = q.QuantWrapper(nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 4)))

@@ -115,7 +115,7 @@ def propagated_from_a_dictionary(torch: Any) -> dict[str, Any]:
 
 @parity_case()
 def wrapper_and_one_call(torch: Any) -> dict[str, Any]:
-    """``QuantWrapper`` and ``quantize``, by loader of pairs and by a function of one's own."""
+    """Use ``QuantWrapper`` and ``quantize``, with a loader of pairs and with a user's function."""
     torch.backends.quantized.engine = "fbgemm"
     q, nn = torch.quantization, torch.nn
     results = {}
@@ -167,7 +167,7 @@ def leaves_wrapped(torch: Any) -> dict[str, Any]:
 
 @parity_case()
 def own_fuser(torch: Any) -> dict[str, Any]:
-    """A ``fuser_func`` of one's own, which leaves the ReLU out of the group."""
+    """Fuse by a user's ``fuser_func``, which leaves the ReLU out of the group."""
     torch.backends.quantized.engine = "fbgemm"
     q, nn = torch.quantization, torch.nn
 

@@ -149,7 +149,7 @@ def test_fills_with_the_real_number() -> None:
 
 @pytest.mark.parametrize("width", [3, 60_000])
 def test_index_put_takes_an_index_for_each_axis(width: int) -> None:
-    """None for the whole axis, not for a new one; an index without axes counts as an index."""
+    """None stands for a whole axis, not for a new one; an index without axes counts as one."""
     x = make_per_tensor(np.zeros((2, width, 4), np.uint8), 0.5, 3, pyqref.quint8)
     expected = np.zeros((2, width, 4), np.uint8)
     numbers = RNG.integers(0, 100, (2, width)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Where channels are lost, left alone, or do not fit; tensors without elements."""
+"""Operations lose channels, keep them, or refuse them; some tensors have no elements."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_one_channel_left_is_per_tensor(name: str) -> None:
 
 
 def test_other_slices_keep_the_channels() -> None:
-    """As long as there are several, or nothing is cut."""
+    """Channels are kept as long as several are left, or nothing is cut."""
     assert 0 == _quantized()[:, 1:2].q_per_channel_axis()
     assert 2 == len(_quantized()[1:].q_per_channel_scales())
     assert pyqref.per_channel_affine is _quantized(1).clone().qscheme()
@@ -59,7 +59,7 @@ def test_copy_needs_a_scale_for_each_channel() -> None:
 
 
 def test_strides_without_elements() -> None:
-    """As if every axis had at least one element."""
+    """Strides are those of a tensor in which every axis has at least one element."""
     empty = pyqref.quantize_per_tensor(pyqref.zeros(0, 3), 1.0, 0, pyqref.quint8)
     assert (3, 1) == empty.stride()
     assert (6, 2, 1) == pyqref.zeros(2, 3, 2)[:, :, 2:].reshape(2, 3, 0).new_zeros(0, 3, 2).stride()

@@ -36,7 +36,7 @@ def test_per_channel_tensor_shows_the_scale_of_each_channel():
 
 
 def test_large_tensor_shows_ranges_and_a_histogram():
-    """Of 200 elements 0 to 199 with scale 1 none but 0 lies at an end of quint8."""
+    """Among the elements 0 to 199 with scale 1, only 0 lies at an end of quint8."""
     q = pyqref.quantize_per_tensor(pyqref.arange(200).float(), 1.0, 0, pyqref.quint8)
     page = ElementTree.fromstring(q._repr_html_())
     rows = dict(tuple(cell.text for cell in row) for row in page.iter("tr"))

@@ -48,7 +48,7 @@ OTHERS: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("other", OTHERS)
 @pytest.mark.parametrize("order", ORDERS)
 def test_compares_real_numbers(order: str, other: str) -> None:
-    """What the real numbers give, from either side, lying as it does."""
+    """Comparisons agree with those of the real numbers, from either side and in the same order."""
     assert np.prod(SHAPE) > PART
     x = make_per_tensor(ORDERS[order](_integers(SHAPE)), 0.1, 3, pyqref.quint8)
     y = OTHERS[other]()
@@ -169,7 +169,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("name", CHANGES)
 def test_changes_in_place(name: str, order: str, dtype: Any) -> None:
-    """What each row gives alone, and one change of the version."""
+    """Each row gets the result that it has alone, and the version changes once."""
     array = _in_order(order, dtype.numpy_dtype)
     x = make_per_tensor(array, 0.1, 3, dtype)
     rows = [make_per_tensor(row, 0.1, 3, dtype) for row in array.reshape(-1, 90).copy()]
@@ -283,7 +283,7 @@ def test_order_does_not_matter(name: str, order: str) -> None:
 @pytest.mark.parametrize("dim", [None, 0, 1, -1])
 @pytest.mark.parametrize("repeats", [0, 1, 3])
 def test_repeats_slices(dim: int | None, repeats: int) -> None:
-    """As NumPy does; a copy."""
+    """Slices repeat as in NumPy, into a copy."""
     array = _integers((2, 3, 4))
     for each in (array, array.swapaxes(0, 2), array[..., ::2]):
         made = make_per_tensor(each, 0.1, 3, pyqref.quint8).repeat_interleave(repeats, dim)
@@ -299,7 +299,7 @@ def test_repeats_slices(dim: int | None, repeats: int) -> None:
     [((300, 400), 0), ((300, 400), 1), ((300, 400), None), ((2 * PART, 2), 0), ((PART + 1, 3), 0)],
 )
 def test_the_first_extreme(find: Any, shape: tuple[int, ...], axis: int | None) -> None:
-    """Of equal ones the first, of nan the first nan: as NumPy finds it."""
+    """It finds the first of equal numbers, and the first nan, as NumPy does."""
     numbers = np.random.default_rng(0).integers(0, 9, shape).astype(np.float32)
     for x in (numbers, np.where(numbers == 8, np.nan, numbers), numbers.astype(np.int8)):
         for each in (x, np.asfortranarray(x)):

@@ -196,7 +196,7 @@ def test_copies_keep_the_parameters(make: Any) -> None:
 
 
 def test_registered_operation() -> None:
-    """An operation of one's own, with its own dtype and scheme, found under ops."""
+    """A user's operation has its own dtype and scheme, and is found under ops."""
 
     def halves(q: Any) -> Any:
         scales = pyqref.full((2,), q.q_scale() / 2)

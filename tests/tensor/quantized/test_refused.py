@@ -1,4 +1,4 @@
-"""What torch refuses of quantized tensors is refused here, in every form."""
+"""Everything that torch refuses of quantized tensors is refused here, in every form."""
 
 from __future__ import annotations
 

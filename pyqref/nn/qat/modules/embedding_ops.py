@@ -214,7 +214,7 @@ class EmbeddingBag(nn.EmbeddingBag):
         qconfig: QConfigLike | None = None,
         use_precomputed_fake_quant: bool = False,
     ) -> Self:
-        """The same layer for quantization-aware training; the parameter is shared."""
+        """Convert a float layer for quantization-aware training; both share the parameter."""
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE,), qconfig)
         layer = cls(**embedding_options(mod), _weight=mod.weight.detach(), qconfig=qconfig)
         layer.weight = mod.weight

@@ -33,7 +33,7 @@ class LayerNorm(LoadsGrid, nn.LayerNorm):
     eps : float
         Added to the variance.
     elementwise_affine : bool
-        As of the float layer.
+        As of :class:`pyqref.nn.LayerNorm`.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class GroupNorm(LoadsGrid, nn.GroupNorm):
     scale, zero_point, eps
         As of :class:`LayerNorm`.
     affine : bool
-        As of the float layer.
+        As of :class:`pyqref.nn.GroupNorm`.
 
     Raises
     ------
@@ -302,7 +302,7 @@ class InstanceNorm2d(_InstanceNorm):
     scale, zero_point, eps
         As of :class:`LayerNorm`.
     momentum, affine, track_running_stats
-        As of the float layer; no effect.
+        As of :class:`pyqref.nn.InstanceNorm2d`; without effect here.
 
     Raises
     ------

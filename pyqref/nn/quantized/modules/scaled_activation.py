@@ -150,7 +150,7 @@ class LeakyReLU(LoadsGrid, nn.LeakyReLU):
     negative_slope : float
         Slope below zero.
     inplace : bool
-        As in torch without effect: the result lies on another grid.
+        Without effect, as in torch: the result lies on another grid.
 
     Raises
     ------

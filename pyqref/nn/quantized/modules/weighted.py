@@ -1,4 +1,4 @@
-"""How a layer with a quantized weight is made of a float layer, or of a reference layer."""
+"""Make a layer with a quantized weight of a float layer, or of a reference layer."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class WeightedQuantizedModule(Module):
 
     @classmethod
     def _of_reference(cls, ref_mod: Any, output_scale: Any, output_zero_point: Any) -> Any:
-        """What ``from_reference`` of the layers gives."""
+        """Convert a reference layer, as ``from_reference`` of the layers does."""
         layer: Any = ref_mod[0] if isinstance(ref_mod, Sequential) else ref_mod
         require_members(cls, "from_reference", layer, "get_quantized_weight", cls._SIZE, "bias")
         bias = None if layer.bias is None else layer.bias.detach()

@@ -1,4 +1,4 @@
-"""How much is pruned: a number of elements, or a part of them."""
+"""Amount to prune: a number of elements, or a part of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_amount(amount: float) -> float:
 
 
 def count_to_prune(amount: float, size: int) -> int:
-    """How many of ``size``.
+    """Return how many of ``size`` elements are pruned.
 
     Examples
     --------

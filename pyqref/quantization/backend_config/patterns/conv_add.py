@@ -60,7 +60,7 @@ def _all_forms(dtypes: DTypes, with_relu: bool, fused: Any) -> list[BackendPatte
 
 
 class _Place:
-    """Where in the pattern the convolution stands."""
+    """Place of the convolution in the pattern."""
 
     def __init__(self, left: bool, with_bn: bool, with_relu: bool) -> None:
         self.left = left

@@ -116,7 +116,7 @@ class DetectorBase(ABC):
 
     @abstractmethod
     def determine_observer_insert_points(self, model: Module) -> dict[str, dict[str, Any]]:
-        """For the path of each observer: node, observer, whether it follows, and its input."""
+        """Return by path of each observer: node, observer, whether it follows, and its input."""
 
     @abstractmethod
     def get_detector_name(self) -> str:

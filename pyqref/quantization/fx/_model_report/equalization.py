@@ -145,7 +145,7 @@ class InputWeightEqualizationDetector(DetectorBase):
             return (np.tile(theirs, len(ours) // len(theirs)) / ours).astype(np.float32)
 
     def generate_detector_report(self, model: Module) -> tuple[str, dict[str, Any]]:
-        """For how many channels it would pay, in words and in numbers."""
+        """Tell for how many channels it would pay, in words and in numbers."""
         info = self._generate_dict_info(model)
         text = "Input-Weight Equalization suggestions: \n"
         for path, each in info.items():

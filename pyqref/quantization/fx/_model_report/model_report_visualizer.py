@@ -174,7 +174,7 @@ class ModelReportVisualizer:
 
 
 def _channels(value: Any) -> int:
-    """How many channels a feature has; 0 for one of the whole tensor."""
+    """Return how many channels a feature has; 0 for one of the whole tensor."""
     if isinstance(value, Tensor):
         return int(value.shape[0]) if value.ndim else 0
     return len(value) if isinstance(value, list) else 0

@@ -98,7 +98,7 @@ class OutlierDetector(DetectorBase):
         return dict(self._before(prepared_fx_model, self._supports_insertion, **options))
 
     def get_qconfig_info(self, model: Module) -> dict[str, DetectorQConfigInfo]:
-        """Nothing: no qconfig cures outliers."""
+        """Return an empty dict: no qconfig cures outliers."""
         return {}
 
     def _generate_info_dict(self, model: Any) -> dict[str, dict[str, Any]]:
@@ -127,7 +127,7 @@ class OutlierDetector(DetectorBase):
         return found
 
     def generate_detector_report(self, model: Module) -> tuple[str, dict[str, Any]]:
-        """Which channels have outliers, in words and in numbers."""
+        """Tell which channels have outliers, in words and in numbers."""
         info = self._generate_info_dict(model)
         text = "Outlier detection report: \n"
         found = False

@@ -59,7 +59,7 @@ class PerChannelDetector(DetectorBase):
         return "per_channel_detector"
 
     def determine_observer_insert_points(self, model: Module) -> dict[str, dict[str, Any]]:
-        """None: the qconfigs say it."""
+        """Return an empty dict: the qconfigs say enough."""
         return {}
 
     def get_qconfig_info(self, model: Module) -> dict[str, DetectorQConfigInfo]:
@@ -88,7 +88,7 @@ class PerChannelDetector(DetectorBase):
         return found
 
     def generate_detector_report(self, model: Module) -> tuple[str, dict[str, Any]]:
-        """Which layers could use a scale per channel, in words and as booleans."""
+        """Tell which layers could use a scale per channel, in words and as booleans."""
         info = self._detect_per_channel_helper(model)
         text = f"Further Optimizations for backend {self.backend_chosen}: \n"
         better = [path for path, each in info.items() if not each[self.PER_CHAN_USED_KEY]]

@@ -1,4 +1,4 @@
-"""How far one tensor is from another."""
+"""Distances of one tensor from another."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ __all__ = [
 
 
 class OutputLogger(Module):
-    """Remembers the values of one node of a model; a base for loggers of one's own.
+    """Remembers the values of one node of a model; a base for your own loggers.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ class QConfigMultiMapping:
     def from_list_qconfig_mapping(
         cls, qconfig_mapping_list: Sequence[QConfigMapping]
     ) -> QConfigMultiMapping:
-        """One of mappings that are there.
+        """Make a mapping of several mappings.
 
         Examples
         --------

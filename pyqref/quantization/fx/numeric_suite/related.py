@@ -1,4 +1,4 @@
-"""Which operations of two models are the same one: float, fake quantized, quantized.
+"""Find operations of two models that are the same one: float, fake quantized, quantized.
 
 Two operations are related if a chain of the tables that quantize leads from one to the other:
 ``nn.Conv2d -> qat.Conv2d -> quantized.Conv2d``, and a fused layer with its first part.
@@ -168,7 +168,7 @@ def add_op_to_sets_of_related_ops(
     op: Callable[..., Any] | str,
     related_op: Callable[..., Any] | str | None,
 ) -> None:
-    """Say of which operation another one is a form, in place.
+    """Note that one operation is a form of another one, in place.
 
     Parameters
     ----------

@@ -189,7 +189,7 @@ class _Log:
 def extract_shadow_logger_info(
     model_a_shadows_b: Module, logger_cls: type[Any], model_name_to_use_for_layer_names: str
 ) -> Results:
-    """What the loggers of a model with shadows remember.
+    """Return the records of the loggers of a model with shadows.
 
     Parameters
     ----------

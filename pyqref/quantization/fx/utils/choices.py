@@ -1,4 +1,4 @@
-"""Which function packs a weight, and which modules stay whole."""
+"""Choose which function packs a weight, and which modules stay whole."""
 
 from __future__ import annotations
 

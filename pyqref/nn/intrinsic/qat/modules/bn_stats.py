@@ -26,13 +26,13 @@ class WithBatchNorm(Module):
         return self
 
     def freeze_bn_stats(self) -> Module:
-        """From now on use the running statistics and leave them as they are."""
+        """Use the running statistics from now on, and leave them as they are."""
         self.freeze_bn = True
         self.bn.eval()
         return self
 
     def update_bn_stats(self) -> Module:
-        """From now on use the statistics of the batch and update the running ones."""
+        """Use the statistics of the batch from now on, and update the running ones."""
         self.freeze_bn = False
         self.bn.train()
         return self

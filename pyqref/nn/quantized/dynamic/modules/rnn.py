@@ -188,7 +188,7 @@ class RNNBase(Module):
         return wrap(output), [wrap(each) for each in now]
 
     def _batch_sizes(self, input: PackedSequence) -> list[int]:
-        """How many sequences have each step; raise unless the data have a row for each."""
+        """Return how many sequences have each step; raise unless the data have a row for each."""
         sizes = [int(each) for each in input.batch_sizes.tolist()]
         falls = all(one >= next_one > 0 for one, next_one in itertools.pairwise(sizes))
         if not (sizes and sizes[0] > 0 and falls and sum(sizes) == len(input.data)):

@@ -76,7 +76,7 @@ class LSTM(_Layers, nn.LSTM):
     Parameters
     ----------
     *args, **kwargs
-        As of :class:`pyqref.nn.LSTM`.
+        Those of :class:`pyqref.nn.LSTM`.
     weight_qparams_dict : dict
         The grid of each weight by its name, such as ``weight_ih_l0``, each as of
         :class:`pyqref.nn.quantized.reference.Linear`.

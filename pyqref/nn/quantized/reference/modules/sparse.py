@@ -17,7 +17,7 @@ __all__ = ["Embedding", "EmbeddingBag"]
 
 
 class Embedding(ReferenceQuantizedModule, FloatEmbedding):
-    """A float table of which the rows are rounded to a grid when they are looked up.
+    """A float table whose rows are rounded to a grid when they are looked up.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Embedding(ReferenceQuantizedModule, FloatEmbedding):
 
 
 class EmbeddingBag(ReferenceQuantizedModule, FloatEmbeddingBag):
-    """A float table of which bags of rows, rounded to a grid, are reduced.
+    """A float table with bags of rows, which are rounded to a grid and reduced.
 
     Parameters
     ----------

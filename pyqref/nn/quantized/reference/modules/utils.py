@@ -19,7 +19,7 @@ from pyqref.tensor.quantized import quantize_per_channel, quantize_per_tensor
 
 __all__ = ["DEFAULT_WEIGHT_QPARAMS", "ReferenceQuantizedModule", "on_grid"]
 
-#: The grid of a weight of which none was given, as in torch.
+#: The grid of a weight that was given without one, as in torch.
 DEFAULT_WEIGHT_QPARAMS: dict[str, Any] = {
     "qscheme": dtypes.per_tensor_affine,
     "dtype": dtypes.quint8,

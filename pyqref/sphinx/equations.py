@@ -1,22 +1,25 @@
-"""Where each labelled equation stands: theory, functions, compiled kernels, tests.
+"""Find each labelled equation: in theory, functions, compiled kernels and tests.
 
 Nothing here is written down twice. A label is found by searching for it, as a reader would:
 in the ``:label:`` of a theory page, in the docstrings of the package, in the bodies of the
-kernels, in the names and docstrings of the tests.
+kernels, in the names and docstrings of the tests. An installed package has no theory and no
+tests beside it; ``setup.py`` searches when it builds one, and keeps what was found in a file.
+
+This file imports nothing of the package, so that ``setup.py`` can run it.
 """
 
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import re
-import subprocess
-import sys
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import dedent
+from typing import NamedTuple
+
+__all__ = ["Equation", "Function", "Known", "Survey", "known", "lacking", "survey"]
 
 ROOT = Path(__file__).parents[2]
 THEORY = ROOT / "docs" / "theory"
@@ -24,6 +27,13 @@ PACKAGE = ROOT / "pyqref"
 TESTS = ROOT / "tests"
 LABEL = re.compile(r"\beq-[a-z0-9]+(?:-[a-z0-9]+)*\b")
 KERNEL_BODIES = (".pyx", ".pxd", ".h", ".py")
+KEPT = Path(__file__).with_name("equations.json")
+"""What ``setup.py`` found, in an installed package."""
+
+DISPLAY = re.compile(
+    r"^\.\. math::\n   :label: (eq-[a-z0-9-]+)\n(?:   :[a-z]+:.*\n)*\n((?:(?:   .*)?\n)+)",
+    re.MULTILINE,
+)
 
 
 @dataclass
@@ -48,6 +58,7 @@ class Equation:
 
     label: str
     page: str
+    formula: str
     functions: list[Function] = field(default_factory=list)
     kernels: dict[str, list[str]] = field(default_factory=dict)
     tests: list[str] = field(default_factory=list)
@@ -135,29 +146,29 @@ class Survey:
     unknown: dict[str, list[str]]
 
 
-def survey() -> Survey:
-    """Search the theory, the package and the tests for labels."""
+def survey(kernels: bool = True) -> Survey:
+    """Search the theory, the package, the tests and, if asked for, the kernels for labels."""
     equations: dict[str, Equation] = {}
     unknown: dict[str, list[str]] = {}
     for page in theory_pages():
         text = page.read_text(encoding="utf-8")
-        for label in re.findall(r"^ +:label: (eq-[a-z0-9-]+)$", text, re.MULTILINE):
-            equations[label] = Equation(label, page.stem)
+        for label, formula in DISPLAY.findall(text + "\n"):
+            equations[label] = Equation(label, page.stem, dedent(formula).strip())
 
-    def known(label: str, place: str) -> bool:
+    def is_known(label: str, place: str) -> bool:
         if label not in equations:
             unknown.setdefault(label, []).append(place)
         return label in equations
 
     for path in sorted(PACKAGE.rglob("*.py")):
         for function, label in _functions(path):
-            if known(label, function.path):
+            if is_known(label, function.path):
                 equations[label].functions.append(function)
-    for label, operation, sets in _kernels():
-        if known(label, f"_kernels/{operation}"):
+    for label, operation, sets in _kernels() if kernels else ():
+        if is_known(label, f"_kernels/{operation}"):
             equations[label].kernels[operation] = sets
     for label, test in _tests():
-        if known(label, test) and test not in equations[label].tests:
+        if is_known(label, test) and test not in equations[label].tests:
             equations[label].tests.append(test)
     for equation in equations.values():
         equation.tests.sort(key=lambda test: (not test.startswith("tests/formulas"), test))
@@ -165,7 +176,7 @@ def survey() -> Survey:
 
 
 def lacking(equations: dict[str, Equation]) -> dict[str, list[str]]:
-    """For each equation that is not whole, what it lacks."""
+    """Return what is missing for each equation that is not complete."""
     found = {}
     for label, each in equations.items():
         parts = {"function": each.functions, "test": each.tests}
@@ -175,35 +186,57 @@ def lacking(equations: dict[str, Equation]) -> dict[str, list[str]]:
     return found
 
 
-#: Without the folder that it starts in, where a clone's sources would hide the installed package.
-COLLECT = """
-import sys
-sys.path = [each for each in sys.path if each]
-import pytest
-sys.exit(pytest.main(sys.argv[1:]))
-"""
+class Known(NamedTuple):
+    """What a page of a course shows of an equation.
 
-
-def cases(files: list[str], cache: Path | None = None) -> Counter[str]:
-    """How many cases pytest collects for each ``file::test`` of the files.
-
-    The numbers are those of this machine: tests of kernels run for each kernel that it
-    supports, and tests of an optional package only where that is installed. They are kept in
-    ``cache`` until a test file changes.
+    Attributes
+    ----------
+    formula
+        As LaTeX.
+    function
+        Dotted name of the function that computes it.
+    statement
+        The first sentence of its docstring.
+    tests
+        The tests that prove it, ``file::test``.
     """
-    sources = b"".join(path.read_bytes() for path in sorted(TESTS.rglob("*.py")))
-    key = hashlib.sha256(sources + f"{sys.version}{files}".encode()).hexdigest()
-    if cache is not None and cache.exists():
-        kept = json.loads(cache.read_text(encoding="utf-8"))
-        if kept["key"] == key:
-            return Counter(kept["cases"])
-    command = [sys.executable, "-c", COLLECT, "--collect-only", "-q", "-p", "no:cacheprovider"]
-    done = subprocess.run([*command, *files], cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"pytest could not collect the tests:\n{done.stdout}{done.stderr}")
-    lines = [line for line in done.stdout.splitlines() if "::" in line]
-    counted = Counter(line.partition("[")[0] for line in lines)
-    if cache is not None:
-        cache.parent.mkdir(parents=True, exist_ok=True)
-        cache.write_text(json.dumps({"key": key, "cases": counted}), encoding="utf-8")
-    return counted
+
+    formula: str
+    function: str
+    statement: str
+    tests: tuple[str, ...]
+
+
+def found() -> dict[str, Known]:
+    """Search a source tree; what :func:`known` gives in an installed package."""
+    return {
+        label: Known(
+            each.formula, each.function.path, each.function.statement, tuple(each.tests[:3])
+        )
+        for label, each in survey(kernels=False).equations.items()
+        if each.functions
+    }
+
+
+_KNOWN: dict[str, Known] = {}
+
+
+def known() -> dict[str, Known]:
+    """Return all equations by their labels.
+
+    Examples
+    --------
+    >>> each = known()["eq-affine-quantize"]
+    >>> each.function
+    'pyqref.numerics.affine.quantize_per_tensor'
+    >>> each.tests[0].startswith("tests/formulas/test_affine.py::test_eq_affine_quantize")
+    True
+    """
+    if not _KNOWN:
+        if THEORY.is_dir() and TESTS.is_dir():
+            _KNOWN.update(found())
+        elif KEPT.exists():
+            kept = json.loads(KEPT.read_text(encoding="utf-8"))
+            for label, (formula, function, statement, tests) in kept.items():
+                _KNOWN[label] = Known(formula, function, statement, tuple(tests))
+    return _KNOWN

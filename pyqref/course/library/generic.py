@@ -1,0 +1,124 @@
+"""Mistakes that nobody has thought of: small changes of the model answer, made by rule.
+
+They have no name. The checker says "as if ``scale / x`` stood for ``x / scale``", which is true of
+the results whatever the student wrote.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator
+
+from ..exercise import Mistake
+from .model import Library, compiled
+
+__all__ = ["by_rule"]
+
+OPERATORS: tuple[type[ast.operator], ...] = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+TWINS = {
+    "min": "max",
+    "max": "min",
+    "rint": "floor",
+    "floor": "ceil",
+    "minimum": "maximum",
+    "sqrt": "square",
+    "log10": "log2",
+    "reverse": "",
+}
+COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.NotEq: ast.Eq,
+}
+EXPLANATION = "Compare this step with the equation."
+
+
+def _variants(node: ast.AST, names: list[str]) -> Iterator[ast.AST]:
+    """What may stand in the place of a node."""
+    if isinstance(node, ast.BinOp):
+        yield node.left
+        yield node.right
+        if isinstance(node.op, ast.Sub | ast.Div):
+            yield ast.BinOp(node.right, node.op, node.left)
+        if isinstance(node.op, OPERATORS):
+            for other in OPERATORS:
+                if not isinstance(node.op, other):
+                    yield ast.BinOp(node.left, other(), node.right)
+    elif isinstance(node, ast.UnaryOp):
+        yield node.operand
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
+        for name in names:
+            if name != node.id:
+                yield ast.Name(name, ast.Load())
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        for value in (node.value + 1, node.value - 1, 2 * node.value):
+            yield ast.Constant(value)
+    elif isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARED:
+        yield ast.Compare(node.left, [COMPARED[type(node.ops[0])]()], node.comparators)
+    elif isinstance(node, ast.Call):
+        called = node.func
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        if name in TWINS:
+            twin = copy.deepcopy(called)
+            if isinstance(twin, ast.Attribute):
+                twin.attr = TWINS[name]
+            elif isinstance(twin, ast.Name):
+                twin.id = TWINS[name]
+            yield ast.Call(twin, node.args, node.keywords)
+        if name == "clip" and len(node.args) == 3:
+            yield node.args[0]
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, number: int, new: ast.AST) -> None:
+        self.number, self.new, self.seen = number, new, -1
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        self.seen += 1
+        if self.seen == self.number:
+            self.generic_visit(copy.deepcopy(node))  # keeps the numbers of the nodes behind it
+            return self.new
+        return self.generic_visit(node)
+
+
+def _numbered(tree: ast.AST) -> list[ast.AST]:
+    """Nodes in the order in which a transformer meets them."""
+    found = [tree]
+    for child in ast.iter_child_nodes(tree):
+        found += _numbered(child)
+    return found
+
+
+def _sources(source: str) -> Iterator[tuple[str, str]]:
+    """Names of changes, and the changed sources."""
+    tree = ast.parse(source)
+    function = tree.body[-1]
+    arguments = [
+        each.arg
+        for node in ast.walk(function)
+        if isinstance(node, ast.arguments)
+        for each in node.args
+        if each.arg != "self"
+    ]
+    stored = [
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    names = list(dict.fromkeys([*arguments, *stored]))
+    for number, node in enumerate(_numbered(tree)):
+        for new in _variants(node, names):
+            fresh = ast.fix_missing_locations(copy.deepcopy(new))
+            made = ast.fix_missing_locations(_Replace(number, fresh).visit(copy.deepcopy(tree)))
+            yield f"as if {ast.unparse(new)} stood for {ast.unparse(node)}", ast.unparse(made)
+
+
+def by_rule(library: Library) -> Iterator[tuple[Mistake, ...]]:
+    """Each change by rule, alone; none where one could loop for ever."""
+    if "while " in library.answer:
+        return
+    for name, made in _sources(library.answer):
+        yield (Mistake(name, EXPLANATION, compiled(made)),)

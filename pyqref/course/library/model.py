@@ -1,0 +1,130 @@
+"""A model answer as text, and the pieces of it that students get wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ..exercise import Case, Mistake
+from ..wrong import half_away, half_up, wrap
+
+__all__ = ["Change", "Library", "Trait", "compiled", "pairs", "singles"]
+
+Swap = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A mistake as a change of the model answer: pieces of its text, and what stands there instead.
+
+    Attributes
+    ----------
+    name, explanation
+        As of :class:`~pyqref.course.Mistake`.
+    swaps
+        What is replaced by what, one after another.
+    """
+
+    name: str
+    explanation: str
+    swaps: tuple[Swap, ...]
+
+
+@dataclass(frozen=True)
+class Trait:
+    """A property of some arguments, or of some elements of the result.
+
+    Attributes
+    ----------
+    words
+        Completes the sentence "It is wrong only where ...".
+    holds
+        Of the arguments of a case: True, or an array that broadcasts against the result.
+    """
+
+    words: str
+    holds: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Library:
+    """What the checker knows of an exercise beyond its cases.
+
+    Attributes
+    ----------
+    exercise
+        Its name.
+    answer
+        Python source of the model answer.
+    changes
+        Single mistakes; the checker tries them alone and in pairs.
+    draw
+        Makes cases from a random generator.
+    traits
+        Properties by which wrong results are described.
+    """
+
+    exercise: str
+    answer: str
+    changes: tuple[Change, ...]
+    draw: Callable[[np.random.Generator], tuple[Case, ...]]
+    traits: tuple[Trait, ...]
+
+
+@cache
+def compiled(source: str) -> Callable[..., Any]:
+    """The function or class that a source defines last."""
+    names: dict[str, Any] = {
+        "np": np,
+        "math": math,
+        "half_up": half_up,
+        "half_away": half_away,
+        "wrap": wrap,
+    }
+    before = set(names)
+    exec(compile(source, "<model answer>", "exec"), names)
+    made: Callable[..., Any] = next(
+        names[each] for each in reversed(names) if each not in before and each != "__builtins__"
+    )
+    return made
+
+
+def changed(source: str, *changes: Change) -> str | None:
+    """The source with all changes, or None where one finds nothing to replace."""
+    for change in changes:
+        for old, new in change.swaps:
+            if old not in source:
+                return None
+            source = source.replace(old, new)
+    return source
+
+
+def singles(library: Library) -> Iterator[tuple[Mistake, ...]]:
+    """Each mistake alone, as a wrong solution."""
+    for change in library.changes:
+        source = changed(library.answer, change)
+        if source is None:
+            raise ValueError(f"{library.exercise}: '{change.name}' does not fit the model answer")
+        yield (Mistake(change.name, change.explanation, compiled(source)),)
+
+
+def pairs(library: Library) -> Iterator[tuple[Mistake, ...]]:
+    """Two mistakes at once, wherever both find their place."""
+    for one, other in combinations(library.changes, 2):
+        if one.name == other.name:
+            continue
+        for first, second in ((one, other), (other, one)):
+            source = changed(library.answer, first, second)
+            if source is None:
+                continue
+            try:
+                function = compiled(source)
+            except SyntaxError:  # the two do not fit into one another
+                continue
+            yield tuple(Mistake(each.name, each.explanation, function) for each in (one, other))

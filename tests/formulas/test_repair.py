@@ -1,0 +1,99 @@
+"""Equalization and corrections of biases against exact arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import erf, exp, pi, sqrt
+
+import numpy as np
+from formulas.exact import f32, fractions, rational, single
+
+from pyqref.numerics.bias_repair import (
+    absorbed_bias,
+    corrected_bias,
+    expected_shift,
+    mean_of_rectified_normal,
+)
+from pyqref.numerics.equalization import channel_range, equalizing_factors, smoothing_factors
+
+RNG = np.random.default_rng(0)
+
+
+def test_eq_channel_range__exact() -> None:
+    """Of each channel of either axis: the largest number minus the smallest, rounded once."""
+    weight = RNG.standard_normal((3, 4, 5)).astype(np.float32)
+    for axis in range(3):
+        for i, found in enumerate(channel_range(weight, axis)):
+            numbers = fractions(weight.take(i, axis))
+            assert rational(found) == f32(max(numbers) - min(numbers))
+
+
+def test_eq_cross_layer_equalization__each_operation_is_rounded() -> None:
+    """Two sums, a quotient and a root, each rounded to float32."""
+    first, second = RNG.uniform(0, 9, (2, 50)).astype(np.float32)
+    first[0] = second[1] = 0.0
+    delta = single(1e-9)
+    for a, b, found in zip(first, second, equalizing_factors(first, second), strict=True):
+        quotient = f32(f32(rational(a) + delta) / f32(rational(b) + delta))
+        below, above = (rational(np.nextafter(found, np.float32(end))) for end in (0, np.inf))
+        half = (below + rational(found)) / 2, (above + rational(found)) / 2
+        assert half[0] ** 2 <= quotient <= half[1] ** 2
+
+
+def test_eq_cross_layer_equalization__both_layers_get_the_geometric_mean() -> None:
+    """``r1 / s`` and ``r2 s`` are the same number but for three roundings of each."""
+    first, second = RNG.uniform(0.1, 9, (2, 50)).astype(np.float32)
+    factors = equalizing_factors(first, second)
+    np.testing.assert_allclose(first / factors, second * factors, rtol=6 * 2**-24)
+
+
+def test_eq_smooth_quant__powers_of_two() -> None:
+    """Where roots are exact the factors are, for every share; empty channels keep theirs."""
+    activation, weight = [256.0, 1.0, 0.0, 2.0], [16.0, 256.0, 1.0, 0.0]
+    wanted = {0.0: [2**-4, 2**-8], 0.5: [4.0, 2**-4], 1.0: [256.0, 1.0]}
+    for alpha, expected in wanted.items():
+        assert [*expected, 1.0, 1.0] == smoothing_factors(activation, weight, alpha).tolist()
+
+
+def test_eq_bias_correction__rounded_once() -> None:
+    """The float64 operations are exact for these numbers, so one rounding is left."""
+    bias, expected, found = RNG.integers(-(2**20), 2**20, (3, 40)) / 2**10
+    for b, e, f, got in zip(
+        bias, expected, found, corrected_bias(bias, expected, found), strict=True
+    ):
+        assert rational(got) == f32(rational(b) + rational(e) - rational(f))
+
+
+def test_eq_expected_shift__all_taps_meet_the_mean() -> None:
+    """Sum over channels and taps of the weight's error, times the channel's mean."""
+    weight, rounded = (RNG.integers(-64, 64, (2, 3, 2, 2)) / 8 for _ in range(2))
+    mean = RNG.integers(-8, 8, 3) / 4
+    for n, found in enumerate(expected_shift(weight, rounded, mean)):
+        total = sum(
+            (rational(rounded[n, k, i, j]) - rational(weight[n, k, i, j])) * rational(mean[k])
+            for k in range(3)
+            for i in range(2)
+            for j in range(2)
+        )
+        assert rational(found) == total
+
+
+def test_eq_rectified_normal__integral() -> None:
+    """The mean of ``max(x, 0)`` by a sum over a fine grid, whose error is below 1e-6."""
+    steps = np.linspace(-8, 8, 64_001)
+    density = np.exp(-(steps**2) / 2) / sqrt(2 * pi) * (steps[1] - steps[0])
+    for mu in (-2.0, 0.0, 0.5, 3.0):
+        for sigma in (0.1, 1.0, 2.0):
+            numeric = float((np.maximum(mu + sigma * steps, 0) * density).sum())
+            closed = sigma * exp(-((mu / sigma) ** 2) / 2) / sqrt(2 * pi)
+            closed += mu * (1 + erf(mu / sigma / sqrt(2))) / 2
+            found = float(mean_of_rectified_normal([mu], [sigma])[0])
+            assert abs(found - numeric) < 1e-6
+            assert abs(found - closed) < 1e-12
+
+
+def test_eq_high_bias_absorption__exact() -> None:
+    """Three deviations below the mean, and never below zero."""
+    mean, deviation = RNG.integers(-64, 64, (2, 40)) / 8
+    for m, d, found in zip(mean, deviation, absorbed_bias(mean, deviation), strict=True):
+        assert rational(found) == max(Fraction(0), rational(m) - 3 * abs(rational(d)))

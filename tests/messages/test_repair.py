@@ -1,0 +1,70 @@
+"""What messages of the repair functions advise to do works."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from messages.following import says
+
+import pyqref
+from pyqref import nn, quantization
+from pyqref.quantization import repair
+
+X = pyqref.ones(3, 4)
+
+
+class Branch(nn.Module):
+    """Two layers that a trace cannot follow, and a layer norm that three things read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+        self.norm = nn.LayerNorm(4)
+
+    def forward(self, x: Any) -> Any:
+        y = self.second(self.first(x).sigmoid())
+        z = self.norm(y)
+        return self.first(z) + z
+
+
+def test_pairs_that_are_not_found_can_be_named() -> None:
+    """With a layer between that the caller knows to be harmless."""
+    with says("pass pairs=[(path of the first, path of the second), ...]"):
+        repair.cross_layer_equalization(Branch())
+    repair.cross_layer_equalization(Branch(), pairs=[("first", "second")])
+
+
+def test_a_relu6_is_replaced() -> None:
+    """Then a factor passes."""
+    model = nn.Sequential(nn.Linear(4, 3), nn.ReLU6(), nn.Linear(3, 2))
+    with says("replace it by nn.ReLU, which lets a factor pass"):
+        assert not repair.adjacent_layers(model)
+    model[1] = nn.ReLU()
+    assert repair.adjacent_layers(model)
+
+
+def test_models_of_a_bias_correction() -> None:
+    """The models before prepare and after convert; paths of layers that are quantized in one."""
+    model = quantization.QuantWrapper(nn.Sequential(nn.Linear(4, 3), nn.Flatten())).eval()
+    model.qconfig = quantization.get_default_qconfig("fbgemm")
+    prepared = quantization.prepare(model)
+    prepared(X)
+    quantized = quantization.convert(prepared)
+    with says("pass the models before prepare and after convert"):
+        repair.bias_correction(quantized, model, [X])
+    with says("pass [data] for one batch"):
+        repair.bias_correction(model, quantized, X)  # type: ignore[arg-type]
+    with says("pass the model that prepare was given, and paths of layers that convert quantized"):
+        repair.bias_correction(model, quantized, [X], layers=["module.0", "module.1"])
+    repair.bias_correction(model, quantized, [X], layers=["module.0"])
+
+
+def test_groups_of_a_layer_norm_can_be_named() -> None:
+    """Where a sum reads it, too, and the caller answers for that."""
+    model = Branch()
+    with says(
+        "pass groups= if all of them are",
+        "pass groups=[(path of the layer norm, [paths of the linear layers]), ...]",
+    ):
+        repair.smooth_quant(model, [X])
+    repair.smooth_quant(model, [X], groups=[("norm", ["first"])])
