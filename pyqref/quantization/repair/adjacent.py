@@ -75,7 +75,12 @@ class Pair(NamedTuple):
     first, second
         Paths of the layers.
     between
-        What is called between them: modules, functions and names of methods.
+        Modules, functions and names of methods that are called between them.
+
+    Examples
+    --------
+    >>> Pair("0", "2").between
+    ()
     """
 
     first: str
