@@ -75,7 +75,7 @@ def check(
         expected  [4, 4, 6]
         got       [4, 5, 6]
     ...
-    Read about it: equation eq-affine-quantize, docs/theory/affine.rst.
+    Read about it: equation eq-affine-quantize, ...theory/affine...
     >>> bool(result)
     False
     """

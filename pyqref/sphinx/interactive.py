@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 SHARED = ("numerics.js", "drawing.js", "frame.js")
-"""What every figure needs, in the order of loading."""
+"""Files that every figure needs, in the order of loading."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the interactive figures show where scripts are off, drawn with :mod:`pyqref.plot`."""
+"""Pictures for interactive figures where scripts are off, drawn with :mod:`pyqref.plot`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WRITTEN: dict[Any, Any] = {
     "svg.fonttype": "none",
     "font.family": "sans-serif",
 }
-"""The same bytes each time; letters stay letters, which is shorter and can be searched."""
+"""Settings that give equal bytes each time; letters stay letters, short and searchable."""
 
 PATTERNS = [
     [-1, 0.83, -0.55, 0.31, -0.12, 0.05, 0.47, -0.76],

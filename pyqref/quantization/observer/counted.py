@@ -69,6 +69,21 @@ class CountedObserverBase(UniformQuantizationObserverBase):
     Notes
     -----
     A subclass defines :meth:`range_of`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.quantization import CountedObserverBase
+    >>> class WithoutEmptyBins(CountedObserverBase):
+    ...     def range_of(self, counts, edges):
+    ...         filled = counts.nonzero()[0]
+    ...         return edges[filled[0]], edges[filled[-1] + 1]
+    >>> observer = WithoutEmptyBins(bins=16)
+    >>> _ = observer(pyqref.tensor([-1.0, 0.3, 3.0]))
+    >>> observer.histogram[0].tolist()
+    [0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0]
+    >>> observer.find_range()
+    (tensor(-1.), tensor(3.))
     """
 
     histogram: Any
