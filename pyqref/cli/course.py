@@ -10,9 +10,9 @@ from pathlib import Path
 __all__ = ["add_parser", "run"]
 
 RUNS = (
-    "The file is run as Python runs a script, with all that it does, in a process of its own: "
-    "check files that you trust. It must define the function or class of the exercise under its "
-    "name."
+    "The file is run as Python runs a script, with all that it does, in a process of its own, so "
+    "that it should be one that you trust. It must define the function or class of the exercise "
+    "under its name."
 )
 
 
