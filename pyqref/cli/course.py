@@ -77,9 +77,9 @@ def _add_limits(action: argparse.ArgumentParser) -> None:
 def _add_material(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Commands that write folders, and the one that grades tests."""
     for name, summary in (
-        ("slides", "write slides and their figures, a page of HTML for each week"),
-        ("starter", "write notebooks with holes for students, without answers"),
-        ("answers", "write the model answers, one file for each exercise"),
+        ("slides", "slides with their figures, a page of HTML for each week"),
+        ("starter", "notebooks with holes for students, without answers"),
+        ("answers", "the model answers, one file for each exercise"),
     ):
         action = actions.add_parser(name, help=summary)
         action.add_argument("folder", type=Path, metavar="FOLDER", help="made if it is missing")

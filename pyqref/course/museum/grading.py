@@ -102,7 +102,7 @@ def grade_tests(
     try:
         import pytest
     except ImportError:
-        raise SolutionError("grade-tests needs pytest; run: pip install pytest") from None
+        raise SolutionError("grade-tests needs pytest, of the extra pyqref[testing]") from None
     del pytest
     for bug in bugs().values():
         bug.original()  # imported once, here
