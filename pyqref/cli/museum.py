@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.name not in every:
         sys.stderr.write(
-            f"pyqref museum: there is no bug {options.name!r}; run pyqref museum for a list\n"
+            f"pyqref museum: there is no bug {options.name!r}; pyqref museum lists them\n"
         )
         return 1
     sys.stdout.write(f"{told(every[options.name])}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 __all__ = ["PLANS", "Week"]
@@ -220,7 +221,7 @@ def _joined(one: Week, other: Week) -> Week:
     return Week(
         f"{one.title}; {other.title[0].lower()}{other.title[1:]}",
         one.goals + other.goals,
-        one.needs,
+        re.sub(r"weeks? \d+( (and|to) \d+)?", "the weeks before", one.needs),
         (one.hours[0] + 1, one.hours[1] + other.hours[1] - 2),
         one.reading + other.reading,
         one.tutorials + other.tutorials,
