@@ -190,7 +190,7 @@ FUNCTION void put(float *target, f32v value, ptrdiff_t left) {
 }
 
 /* Whole vectors, then those numbers that fill none, as one in between: the loop is compiled once. */
-FUNCTION void walk(const int function, const Pointwise *p, const float *a, const float *b,
+FUNCTION void transform(const int function, const Pointwise *p, const float *a, const float *b,
                    const float *c, float *out, ptrdiff_t size) {
     float few[3][SIMD_LANES] = {{0}};
     ptrdiff_t whole = size / SIMD_LANES * SIMD_LANES;
@@ -228,7 +228,7 @@ static void run_pointwise(const Pointwise *p, ptrdiff_t row, ptrdiff_t start, pt
     if (p->slopes) own.first = p->slopes[row % p->period];
 #define CASE(name) \
     case name:     \
-        walk(name, &own, a, b, c, out, stop - start); \
+        transform(name, &own, a, b, c, out, stop - start); \
         break;
     switch (p->function) { OF_ONE(CASE) OF_MORE(CASE) }
 #undef CASE

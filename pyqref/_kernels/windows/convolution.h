@@ -90,8 +90,8 @@ static inline void prefetch_weights(const Terms *t, int rows) {
 /* All outputs of each tile: what it meets stays in the first cache, the weights in the second. */
 static void add_tiles(const Terms *terms, ptrdiff_t outputs, const float *x, const Place *places,
                       ptrdiff_t count) {
-    const ptrdiff_t cuts = (outputs + OUTPUT_ROWS - 1) / OUTPUT_ROWS;
-    const ptrdiff_t least = outputs / cuts, more = outputs % cuts;
+    const ptrdiff_t tiles = (outputs + OUTPUT_ROWS - 1) / OUTPUT_ROWS;
+    const ptrdiff_t least = outputs / tiles, more = outputs % tiles;
     Terms t = *terms;
     for (ptrdiff_t i = 0; i < count; ++i) {
         const float *at = x + places[i].at;
@@ -100,9 +100,9 @@ static void add_tiles(const Terms *terms, ptrdiff_t outputs, const float *x, con
         float *to = places[i].sums;
         t.weight = terms->weight;
         t.bias = terms->bias;
-        for (ptrdiff_t cut = 0; cut < cuts; ++cut) {  /* of about as many rows each */
-            const int rows = (int)(least + (cut < more));
-            if (i == 0 && cut + 1 < cuts) prefetch_weights(&t, rows);
+        for (ptrdiff_t tile = 0; tile < tiles; ++tile) {  /* of about as many rows each */
+            const int rows = (int)(least + (tile < more));
+            if (i == 0 && tile + 1 < tiles) prefetch_weights(&t, rows);
             switch (rows) {
                 case 1: add_rows(&t, 1, at, vectors, to, row); break;
                 case 2: add_rows(&t, 2, at, vectors, to, row); break;
@@ -121,21 +121,21 @@ static void add_tiles(const Terms *terms, ptrdiff_t outputs, const float *x, con
 /* Neighbouring positions: where inputs are that they meet, and how many. */
 typedef struct {
     ptrdiff_t at, count;
-} Run;
+} Span;
 
 /* Add to sums of some terms, for `vectors` vectors of outputs, the products at all positions, added up
  * in their order. A panel has the gradients of POSITIONS outputs for each position. */
-TILE void add_weight_tile(const float *panel, const Run *runs, ptrdiff_t count, const int rows,
+TILE void add_weight_tile(const float *panel, const Span *spans, ptrdiff_t count, const int rows,
                           const int vectors, const float *x, const ptrdiff_t *offsets,
                           float *sums) {
     f32v sum[OUTPUT_ROWS][POSITION_VECTORS];
     for (int r = 0; r < rows; ++r) {
         for (int v = 0; v < vectors; ++v) sum[r][v] = set_f32(0);
     }
-    for (; count > 0; --count, ++runs) {
+    for (; count > 0; --count, ++spans) {
         const float *at[OUTPUT_ROWS];
-        for (int r = 0; r < rows; ++r) at[r] = x + runs->at + offsets[r];
-        for (ptrdiff_t i = 0; i < runs->count; ++i, panel += POSITIONS) {
+        for (int r = 0; r < rows; ++r) at[r] = x + spans->at + offsets[r];
+        for (ptrdiff_t i = 0; i < spans->count; ++i, panel += POSITIONS) {
             f32v given[POSITION_VECTORS];
             for (int v = 0; v < vectors; ++v) given[v] = load_f32(panel + v * SIMD_LANES);
             for (int r = 0; r < rows; ++r) {
@@ -152,32 +152,32 @@ TILE void add_weight_tile(const float *panel, const Run *runs, ptrdiff_t count, 
     }
 }
 
-TILE void add_weight_rows(const float *panel, const Run *runs, ptrdiff_t count, const int rows,
+TILE void add_weight_rows(const float *panel, const Span *spans, ptrdiff_t count, const int rows,
                           int vectors, const float *x, const ptrdiff_t *offsets, float *sums) {
     switch (vectors) {
-        case 1: add_weight_tile(panel, runs, count, rows, 1, x, offsets, sums); break;
+        case 1: add_weight_tile(panel, spans, count, rows, 1, x, offsets, sums); break;
 #if POSITION_VECTORS > 2
-        case 2: add_weight_tile(panel, runs, count, rows, 2, x, offsets, sums); break;
-        case 3: add_weight_tile(panel, runs, count, rows, 3, x, offsets, sums); break;
+        case 2: add_weight_tile(panel, spans, count, rows, 2, x, offsets, sums); break;
+        case 3: add_weight_tile(panel, spans, count, rows, 3, x, offsets, sums); break;
 #endif
-        default: add_weight_tile(panel, runs, count, rows, POSITION_VECTORS, x, offsets, sums);
+        default: add_weight_tile(panel, spans, count, rows, POSITION_VECTORS, x, offsets, sums);
     }
 }
 
 /* All terms of one panel. */
-static void add_weight_tiles(const float *panel, const Run *runs, ptrdiff_t count, ptrdiff_t terms,
+static void add_weight_tiles(const float *panel, const Span *spans, ptrdiff_t count, ptrdiff_t terms,
                              int vectors, const float *x, const ptrdiff_t *offsets, float *sums) {
-    const ptrdiff_t cuts = (terms + OUTPUT_ROWS - 1) / OUTPUT_ROWS;
-    const ptrdiff_t least = terms / cuts, more = terms % cuts;
-    for (ptrdiff_t cut = 0; cut < cuts; ++cut) {
-        const int rows = (int)(least + (cut < more));
+    const ptrdiff_t tiles = (terms + OUTPUT_ROWS - 1) / OUTPUT_ROWS;
+    const ptrdiff_t least = terms / tiles, more = terms % tiles;
+    for (ptrdiff_t tile = 0; tile < tiles; ++tile) {
+        const int rows = (int)(least + (tile < more));
         switch (rows) {
-            case 1: add_weight_rows(panel, runs, count, 1, vectors, x, offsets, sums); break;
-            case 2: add_weight_rows(panel, runs, count, 2, vectors, x, offsets, sums); break;
-            case 3: add_weight_rows(panel, runs, count, 3, vectors, x, offsets, sums); break;
-            case 4: add_weight_rows(panel, runs, count, 4, vectors, x, offsets, sums); break;
-            case 5: add_weight_rows(panel, runs, count, 5, vectors, x, offsets, sums); break;
-            default: add_weight_rows(panel, runs, count, OUTPUT_ROWS, vectors, x, offsets, sums);
+            case 1: add_weight_rows(panel, spans, count, 1, vectors, x, offsets, sums); break;
+            case 2: add_weight_rows(panel, spans, count, 2, vectors, x, offsets, sums); break;
+            case 3: add_weight_rows(panel, spans, count, 3, vectors, x, offsets, sums); break;
+            case 4: add_weight_rows(panel, spans, count, 4, vectors, x, offsets, sums); break;
+            case 5: add_weight_rows(panel, spans, count, 5, vectors, x, offsets, sums); break;
+            default: add_weight_rows(panel, spans, count, OUTPUT_ROWS, vectors, x, offsets, sums);
         }
         offsets += rows;
         sums += rows * POSITIONS;

@@ -268,20 +268,20 @@ cdef inline void fill_offsets(Convolution* p) noexcept nogil:
             k += 1
 
 
-cdef inline void fill_planes(Convolution* p, const Py_ssize_t* spread) noexcept nogil:
+cdef inline void fill_planes(Convolution* p, const Py_ssize_t* beside) noexcept nogil:
     """Fill in the beginning of each output's results: taps side by side, then channels."""
     cdef Py_ssize_t volume = (
         p.axes[0].out_places * p.axes[1].out_places * p.axes[2].out_places
     )
-    cdef Py_ssize_t channels = p.outputs // (spread[0] * spread[1] * spread[2])
+    cdef Py_ssize_t channels = p.outputs // (beside[0] * beside[1] * beside[2])
     cdef Py_ssize_t channel, z, y, x
     cdef Py_ssize_t o = 0
     p.group_places = channels * volume
     p.out_row = volume if channels == p.outputs and p.axes[2].out_step == 1 else 0
     for channel in range(channels):
-        for z in range(spread[0]):
-            for y in range(spread[1]):
-                for x in range(spread[2]):
+        for z in range(beside[0]):
+            for y in range(beside[1]):
+                for x in range(beside[2]):
                     p.planes[o] = channel * volume + (
                         z * p.axes[1].out_places + y
                     ) * p.axes[2].out_places + x

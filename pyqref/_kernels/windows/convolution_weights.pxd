@@ -16,10 +16,10 @@ cdef extern from "simd/transpose.h":
     ) nogil
 
 cdef extern from "windows/convolution.h":
-    ctypedef struct Run:
+    ctypedef struct Span:
         Py_ssize_t at, count
     void add_weight_tiles(
-        const float* panel, const Run* runs, Py_ssize_t count, Py_ssize_t terms, int vectors,
+        const float* panel, const Span* spans, Py_ssize_t count, Py_ssize_t terms, int vectors,
         const float* x, const Py_ssize_t* offsets, float* sums
     ) nogil
 
@@ -36,8 +36,8 @@ cdef struct WeightGradient:
     Py_ssize_t panels           # of POSITIONS outputs
 
 
-cdef inline Py_ssize_t lay_runs(
-    const Convolution* p, Py_ssize_t first, Py_ssize_t count, Run* runs
+cdef inline Py_ssize_t lay_spans(
+    const Convolution* p, Py_ssize_t first, Py_ssize_t count, Span* spans
 ) noexcept nogil:
     """Find the inputs of ``count`` results from ``first`` on, line by line."""
     cdef Py_ssize_t width = p.axes[2].out_size
@@ -46,9 +46,9 @@ cdef inline Py_ssize_t lay_runs(
     cdef Py_ssize_t x = first - line * width
     cdef Py_ssize_t found = 0
     while count > 0:
-        runs[found].at = line // height * p.plane + line % height * p.pitch + x
-        runs[found].count = min(width - x, count)
-        count -= runs[found].count
+        spans[found].at = line // height * p.plane + line % height * p.pitch + x
+        spans[found].count = min(width - x, count)
+        count -= spans[found].count
         found += 1
         line += 1
         x = 0
@@ -57,13 +57,13 @@ cdef inline Py_ssize_t lay_runs(
 
 cdef inline void add_block(
     const WeightGradient* w, const float* grad, Py_ssize_t first, Py_ssize_t channels,
-    const float* copied, float* sums, float* panel, Run* runs
+    const float* copied, float* sums, float* panel, Span* spans
 ) noexcept nogil:
     """Add the terms of some results of one image to the sums of all outputs."""
     cdef const Convolution* p = &w.layer
     cdef Py_ssize_t count = min(<Py_ssize_t> RESULTS, w.length - first)
     cdef Py_ssize_t terms = channels * p.taps
-    cdef Py_ssize_t lines = lay_runs(p, first, count, runs)
+    cdef Py_ssize_t lines = lay_spans(p, first, count, spans)
     cdef Py_ssize_t i, outputs
     for i in range(w.panels):
         outputs = min(p.outputs - i * POSITIONS, <Py_ssize_t> POSITIONS)
@@ -73,7 +73,7 @@ cdef inline void add_block(
             panel, POSITIONS, grad + i * POSITIONS * w.length + first, w.length, outputs, count
         )
         add_weight_tiles(
-            panel, runs, lines, terms, <int> ((outputs + SIMD_LANES - 1) // SIMD_LANES), copied,
+            panel, spans, lines, terms, <int> ((outputs + SIMD_LANES - 1) // SIMD_LANES), copied,
             p.offsets, sums + i * terms * POSITIONS,
         )
 
@@ -90,7 +90,7 @@ cdef inline void weight_gradient_task(void* context, Py_ssize_t index, int threa
     cdef float* copied = scratch_of(p, thread)
     cdef float* panel = copied + p.copied
     cdef float* sums = panel + RESULTS * POSITIONS
-    cdef Run* runs = <Run*> (sums + w.panels * p.channels * p.taps * POSITIONS)
+    cdef Span* spans = <Span*> (sums + w.panels * p.channels * p.taps * POSITIONS)
     cdef Py_ssize_t image, first, i
     cdef const float* x
     cdef float* out
@@ -107,7 +107,7 @@ cdef inline void weight_gradient_task(void* context, Py_ssize_t index, int threa
                 return
             add_block(
                 w, w.grad + (image * p.groups + group) * p.outputs * w.length, i * RESULTS,
-                channels, copied, sums, panel, runs,
+                channels, copied, sums, panel, spans,
             )
     out = w.out + group * p.outputs * w.all_channels * p.taps + channel * p.taps
     for i in range(w.panels):

@@ -53,10 +53,10 @@ TILE void depthwise_block(const Lines *l, const int lines, const int vectors,
  * the one before it, and not more than registers hold. */
 TILE void depthwise_vectors(const Lines *l, const int vectors, const int most, ptrdiff_t lines,
                             ptrdiff_t first, ptrdiff_t left) {
-    const ptrdiff_t cuts = (lines + most - 1) / most;
-    for (ptrdiff_t cut = 0; cut < cuts; ++cut) {
-        const ptrdiff_t line = cut * lines / cuts;
-        switch ((cut + 1) * lines / cuts - line) {
+    const ptrdiff_t tiles = (lines + most - 1) / most;
+    for (ptrdiff_t tile = 0; tile < tiles; ++tile) {
+        const ptrdiff_t line = tile * lines / tiles;
+        switch ((tile + 1) * lines / tiles - line) {
             case 1: depthwise_block(l, 1, vectors, line, first, left); break;
             case 2: depthwise_block(l, 2, vectors, line, first, left); break;
             case 3: if (most >= 3) depthwise_block(l, 3, vectors, line, first, left); break;
@@ -97,7 +97,7 @@ static void copy_every(float *target, const float *source, ptrdiff_t step, ptrdi
     }
 }
 /* The same the other way round. */
-static void spread_every(float *target, const float *source, ptrdiff_t step, ptrdiff_t n) {
+static void store_every(float *target, const float *source, ptrdiff_t step, ptrdiff_t n) {
     for (ptrdiff_t i = 0; i < n; ++i) target[step * i] = source[i];
 }
 

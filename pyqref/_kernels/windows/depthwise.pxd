@@ -30,7 +30,7 @@ cdef extern from "windows/depthwise.h":
     ) nogil
     float sum_by_halves(float* places) nogil
     void copy_every(float* target, const float* source, Py_ssize_t step, Py_ssize_t n) nogil
-    void spread_every(float* target, const float* source, Py_ssize_t step, Py_ssize_t n) nogil
+    void store_every(float* target, const float* source, Py_ssize_t step, Py_ssize_t n) nogil
 
 
 # Planes (batch, channels, height, width), filters (channels, kernel_y, kernel_x).
@@ -122,7 +122,7 @@ cdef inline void depthwise_task(void* context, Py_ssize_t index, int thread) noe
         depthwise_lines(&l, min(done, count))
         if d.step_x > 1:
             for i in range(min(done, count)):
-                spread_every(out, l.out + i * l.out_line, d.step_x, d.out_width)
+                store_every(out, l.out + i * l.out_line, d.step_x, d.out_width)
                 out += d.step_y * d.places_x
         else:
             l.out += done * l.out_line

@@ -11,7 +11,7 @@ from pyqref._kernels.windows.convolution_boxes cimport (
     fill_planes, floats_of_box,
 )
 from pyqref._kernels.windows.convolution_weights cimport (
-    FEWEST_TERMS, RESULTS, Run, WeightGradient, weight_gradient_task,
+    FEWEST_TERMS, RESULTS, Span, WeightGradient, weight_gradient_task,
 )
 from pyqref._kernels.windows.depthwise cimport (
     Depthwise, depthwise_task, depthwise_weight_task, run_depthwise,
@@ -92,7 +92,7 @@ def depthwise_weight_gradient(
 
 def convolve(
     cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, cnp.ndarray out, tuple axes,
-    tuple spread, tuple order, Py_ssize_t groups, int n_threads
+    tuple beside, tuple order, Py_ssize_t groups, int n_threads
 ):
     """Fill ``out (N, outputs, *places)``, or some of it, from ``x (N, channels, *size)``.
 
@@ -100,12 +100,12 @@ def convolve(
     ``(outputs, channels / groups, taps)``, and ``bias (outputs,)`` or None. ``axes`` has for each
     axis the number of windows, their size, stride, dilation and how much is padded before, and of
     the results the first place along this axis, how far apart they are, and how many places the
-    axis has. Results of as many outputs as ``spread`` names for each axis lie beside each other:
+    axis has. Results of as many outputs as ``beside`` names for each axis lie beside each other:
     those of taps without overlap. Where ``order`` is given, ``weight`` is
     ``(channels, outputs / groups, all taps)``, of which these are used in this order.
     """
     cdef Convolution p
-    cdef Py_ssize_t[3] beside = spread
+    cdef Py_ssize_t[3] side_by_side = beside
     cdef Py_ssize_t images = cnp.PyArray_DIM(x, 0)
     cdef Py_ssize_t all_taps = cnp.PyArray_DIM(weight, 2)
     cdef cnp.npy_intp[5] shape = [images, 0, 1, 1, 1]
@@ -119,7 +119,7 @@ def convolve(
         p.outputs, p.taps = cnp.PyArray_DIM(weight, 1), len(order)
         p.weight_row = all_taps
     p.weight_group = p.outputs * p.channels * all_taps
-    shape[1] = groups * p.outputs // (beside[0] * beside[1] * beside[2])
+    shape[1] = groups * p.outputs // (side_by_side[0] * side_by_side[1] * side_by_side[2])
     for axis in range(3):
         shape[2 + axis] = p.axes[axis].out_places
     require_output("out", out, OF_FLOAT32, 5, shape)
@@ -166,7 +166,7 @@ def convolve(
             p.weights[k] = p.weights[k - p.taps] + p.outputs * all_taps
     with nogil:
         fill_offsets(&p)
-        fill_planes(&p, beside)
+        fill_planes(&p, side_by_side)
         parallel_for(convolution_task, &p, tasks * p.shares, n_threads)
         free(p.offsets)
         free(p.tiles)
@@ -218,7 +218,7 @@ def convolve_weights(
     # A panel, the sums, and then the runs, of which there are at most as many as results.
     p.buffer = (
         p.copied + RESULTS * POSITIONS + w.panels * p.channels * p.taps * POSITIONS
-        + RESULTS * sizeof(Run) // sizeof(float) + 16
+        + RESULTS * sizeof(Span) // sizeof(float) + 16
     )
     p.offsets = <Py_ssize_t*> malloc(p.channels * p.taps * sizeof(Py_ssize_t))
     p.scratch = <float*> malloc(p.buffer * n_threads * sizeof(float))
