@@ -13,16 +13,25 @@ from pathlib import Path
 import pytest
 from docs.extensions import extension
 
+from pyqref.sphinx.interactive import INTERACTIVE
+
 DOCS = Path(__file__).parents[2] / "docs"
-MESSAGES = sorted((DOCS / "locale" / "zh_CN" / "LC_MESSAGES").glob("*.po"))
+FOLDER = DOCS / "locale" / "zh_CN" / "LC_MESSAGES"
+MESSAGES = sorted(FOLDER.rglob("*.po"))
 #: What the theme says around a page.
-THEME = DOCS / "locale" / "zh_CN" / "LC_MESSAGES" / "sphinx.po"
+THEME = FOLDER / "sphinx.po"
 PAGES = [path for path in MESSAGES if path != THEME]
 
 STRINGS = r'((?:^".*"\n?)+|".*"\n(?:^".*"\n?)*)'
 ENTRY = re.compile(rf"^msgid {STRINGS}^msgstr {STRINGS}", re.MULTILINE)
 ROLE = re.compile(r":[a-z]+:`(?:[^`<]*<)?~?([^`<>]+)>?`")
 LITERAL = re.compile(r"``(.+?)``")
+FIGURE = re.compile(r"^ *\.\. pyqref-figure:: (\S+)$", re.MULTILINE)
+
+
+def page_of(path: Path) -> str:
+    """Name of the page that a file of messages belongs to."""
+    return path.relative_to(FOLDER).with_suffix("").as_posix()
 
 
 def entries(path: Path) -> list[tuple[str, str]]:
@@ -43,12 +52,12 @@ def markup(text: str) -> Counter[str]:
 def test_the_translated_pages_are_those_that_are_built() -> None:
     """Each page that docs/_ext/languages.py names has messages, and no other."""
     source = (DOCS / "_ext" / "languages.py").read_text(encoding="utf-8")
-    named = re.search(r"^TRANSLATED = (\[.*?\])$", source, re.MULTILINE)
+    named = re.search(r"^TRANSLATED = (\[.*?\])$", source, re.MULTILINE | re.DOTALL)
     assert named is not None
-    assert sorted(ast.literal_eval(named[1])) == [path.stem for path in PAGES]
+    assert sorted(ast.literal_eval(named[1])) == sorted(map(page_of, PAGES))
 
 
-@pytest.mark.parametrize("path", MESSAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", MESSAGES, ids=page_of)
 def test_every_message_is_translated(path: Path) -> None:
     """No translation is empty, uncertain or left over."""
     text = path.read_text(encoding="utf-8")
@@ -57,10 +66,14 @@ def test_every_message_is_translated(path: Path) -> None:
     assert [] == re.findall(r"^#, .*fuzzy.*|^#~.*", text, re.MULTILINE)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PAGES, ids=page_of)
 def test_messages_stand_in_the_english_page(path: Path) -> None:
-    """Each message is a sentence of the present page."""
-    page = re.sub(r"\s+", "", (DOCS / f"{path.stem}.rst").read_text(encoding="utf-8"))
+    """Each message is a sentence of the present page, or of a directive that it uses."""
+    page = (DOCS / f"{page_of(path)}.rst").read_text(encoding="utf-8")
+    page += "".join(INTERACTIVE[name].source() for name in FIGURE.findall(page))
+    if ".. exercise-table::" in page:
+        page += (DOCS / "_ext" / "exercise_table.py").read_text(encoding="utf-8")
+    page = re.sub(r"\s+", "", page)
     assert [] == [each for each, _ in entries(path) if re.sub(r"\s+", "", each) not in page]
 
 
@@ -73,7 +86,7 @@ def test_words_of_the_theme_stand_in_the_theme() -> None:
     assert {each for each, _ in entries(THEME)} <= {a or b for a, b in said}
 
 
-@pytest.mark.parametrize("path", MESSAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", MESSAGES, ids=page_of)
 def test_links_and_code_are_kept(path: Path) -> None:
     """A translation has the references, formulas and literals of its message."""
     assert [] == [
@@ -81,10 +94,17 @@ def test_links_and_code_are_kept(path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("path", MESSAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", MESSAGES, ids=page_of)
 def test_code_ends_before_a_parenthesis(path: Path) -> None:
     """An opening parenthesis behind ``code`` needs a backslash and a space first."""
     assert [] == [each for _, each in entries(path) if "``（" in each]
+
+
+@pytest.mark.parametrize("path", MESSAGES, ids=page_of)
+def test_emphasis_is_recognized_between_chinese_characters(path: Path) -> None:
+    """A backslash and a space stand between it and a character before or after it."""
+    beside = re.compile(r"[\u4e00-\u9fff](?<!\*)\*{1,2}\S[^*]*\*|\*[^*]*\S\*{1,2}[\u4e00-\u9fff]")
+    assert [] == [each for _, each in entries(path) if beside.search(each)]
 
 
 def test_the_browser_looks_up_what_was_indexed() -> None:
