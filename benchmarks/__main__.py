@@ -38,6 +38,7 @@ from . import (
     models,
     onnx_models,
     peaks,
+    ranges,
     scaling,
     zoo,
 )
@@ -51,6 +52,7 @@ GROUPS = {
     "convolution": convolutions.convolution,
     "activations": activations.activations,
     "numbers": elements.numbers,
+    "ranges": ranges.ranges,
     "smallest": elements.smallest,
     "calls": calls.calls,
     "floats": floats.floats,

@@ -42,6 +42,7 @@ extensions = [
     "notebooks",
     "used_in",
     "graph_picture",
+    "course_pages",
     "drawing",
     "folded",
     "exercise_table",

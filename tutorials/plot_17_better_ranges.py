@@ -2,12 +2,12 @@
 What are five numbers worth?
 ============================
 
-Of fifty thousand activations, five are huge. Shall the range hold them, and all others be coarse?
-Or shall the five be clipped?
+Five of fifty thousand activations are huge. Should the range hold them, with coarse steps for all
+others? Or should it clip the five?
 
-There is no answer without a price. A percentile gives away a share of the data, whatever it costs.
-The squared error weighs how far a number is off. Entropy asks how well the integers still tell the
-numbers apart. We let all of them choose, and look at what they paid.
+Every answer has a price. A percentile gives up a share of the data, whatever that costs. The
+squared error weighs how far off each number is. Entropy asks how well the integers still tell the
+numbers apart. We let each of them choose a range, and compare the prices.
 """
 
 # sphinx_gallery_thumbnail_number = 1
@@ -73,7 +73,7 @@ for name in OBSERVERS:
 # %%
 # With 8 bits, the squared error keeps nearly the whole range: five numbers that are 60 off cost
 # more than all others together. Entropy clips them, and the ordinary numbers become several
-# hundred times as exact. With 4 bits the steps are so coarse that clipping pays by any price.
+# hundred times as exact. With 4 bits the steps are so coarse that clipping pays by every measure.
 #
 # The price of every range
 # ------------------------
@@ -122,7 +122,7 @@ plt.show()
 #
 # The histograms have bins whose width is a power of two, so counts of parts add up to the counts
 # of the whole (:eq:`eq-nested-merge`). Four observers that saw a quarter each, merged in any
-# order, are as one.
+# order, equal one that saw everything.
 
 whole = EntropyObserver()
 whole(x)

@@ -66,6 +66,7 @@ PACKAGES = [
     "pyqref.interop",
     "pyqref.export",
     "pyqref.course",
+    "pyqref.course.museum",
     "pyqref.measure",
     "pyqref.arithmetic",
     "pyqref.explaining",

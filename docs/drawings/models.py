@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import pyqref
+from pyqref.numerics.equalization import channel_range
 from pyqref.numerics.exponential import exp_below
 from pyqref.plot.style import ink
 
@@ -48,6 +49,29 @@ def folded() -> Any:
     ax.set_xlabel("output channel")
     ax.set_ylabel("largest weight")
     ax.legend(fontsize="small")
+    return figure
+
+
+def equalized() -> Any:
+    """Ranges of the weights of two adjacent layers in each channel, before and after."""
+    figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.0), sharey=True)
+    pyqref.manual_seed(0)
+    model = pyqref.nn.Sequential(
+        pyqref.nn.Linear(8, 12), pyqref.nn.ReLU(), pyqref.nn.Linear(12, 4)
+    ).eval()
+    factors = 10.0 ** np.random.default_rng(0).uniform(-1, 1, 12)
+    model[0].weight.data *= pyqref.tensor(factors).float().reshape(12, 1)
+    equal = pyqref.quantization.repair.cross_layer_equalization(model)
+    for ax, title, each in ((axes[0], "before", model), (axes[1], "after", equal)):
+        for index, (name, axis) in enumerate((("first layer", 0), ("second layer", 1))):
+            ranges = channel_range(each[2 * index].weight.detach().numpy(), axis)
+            places = np.arange(12) + 0.4 * index - 0.2
+            ax.bar(places, ranges, 0.4, color=f"C{index}", label=name)
+        ax.set_yscale("log")
+        ax.set_title(title)
+        ax.set_xlabel("channel")
+    axes[0].set_ylabel("range of the weights")
+    axes[0].legend(fontsize="small")
     return figure
 
 

@@ -92,7 +92,7 @@ def layer() -> Any:
 
 @cache
 def layer_results() -> tuple[Any, Any, float]:
-    """What both layers give for the same inputs, and the step of the output."""
+    """Return the results of both layers for the same inputs, and the step of the output."""
     generator = pyqref.manual_seed(0)
     model = pyqref.nn.Sequential(
         pyqref.quantization.QuantStub(),

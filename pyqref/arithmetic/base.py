@@ -1,4 +1,4 @@
-"""What every model of an arithmetic has: stages on whole arrays, and the steps of one sum."""
+"""Base of every model of an arithmetic: stages on whole arrays, and the steps of one sum."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class FBGEMM(EngineOperations, Arithmetic):
 
 
 def unit_of_accumulator(s_x: float, s_w: NumberOrArray, note: Note) -> NumberOrArray:
-    """What one unit of the accumulator is worth, in float32."""
+    """Return the value of one unit of the accumulator, in float32."""
     return note(
         "unit of the accumulator",
         accumulator_scale(s_x, s_w),

@@ -30,7 +30,7 @@ BIAS_HALF_AWAY = "rha(fl64({b} / fl64(fl32({s_x}) * fl32({s_w}))))"
 
 
 class _FixedPoint(Arithmetic):
-    """What the integer-only systems share: bias, multiplier, zero point after the rounding."""
+    """Base of the integer-only systems: bias, multiplier, zero point after the rounding."""
 
     label: ClassVar[str] = "eq-multiply-rounded-twice"
 

@@ -19,7 +19,7 @@ __all__ = ["Float64"]
 
 
 class Float64(RealOperations, Arithmetic):
-    r"""What the integers would be if nothing was rounded on the way.
+    r"""Integers of the real layer, computed in double precision and rounded once.
 
     Equation ``eq-requantize-double``: all in double precision, from the scales as they are given.
 

@@ -1,4 +1,4 @@
-"""What some systems look at beside the integers: which kind of layer it is, and its windows."""
+"""Facts that some systems look at beside the integers: kind of the layer, and its windows."""
 
 from __future__ import annotations
 

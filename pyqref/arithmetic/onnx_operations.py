@@ -142,7 +142,7 @@ class QLinearOperations(RealOperations):
 
 
 def _is_constant(shape: tuple[int, ...], result: tuple[int, ...]) -> bool:
-    """Whether an array has one element along the last long axis of a result."""
+    """Return True if an array has one element along the last long axis of a result."""
     sizes = (1,) * (len(result) - len(shape)) + shape
     along = [own for own, size in zip(sizes, result, strict=True) if size != 1]
     return not along or along[-1] == 1

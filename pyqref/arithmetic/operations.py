@@ -1,4 +1,4 @@
-"""What an arithmetic says of operations beside linear layers and convolutions."""
+"""Operations that an arithmetic may define, beside linear layers and convolutions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Operations:
 
     @property
     def belongs_to_engine(self) -> bool:
-        """Whether what the arithmetic does not define belongs to its engine."""
+        """True if operations that the arithmetic does not define belong to its engine."""
         return self.engine is not None
 
     def quantize(self, x: FloatArray, out: Grid, note: Note = silent) -> IntArray | None:
@@ -139,7 +139,10 @@ class EngineOperations(Operations):
     def fused(
         self, packed: Packed, x: IntArray, x_grid: Grid, out: Grid, function: Function
     ) -> IntArray | None:
-        """What the engine computes, unless sums saturate (``eq-requantize-function``)."""
+        """Return None, for the engine to compute, unless sums saturate.
+
+        Equation ``eq-requantize-function``.
+        """
         if self.exact_sums:
             return None
         real = real_of(self, packed, x_grid, self.before_function)(x)

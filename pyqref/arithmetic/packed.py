@@ -123,7 +123,7 @@ def _prepared(
 def _convolve(
     packed: Any, zero_point: int, finish: Callable[..., np.ndarray], storage: Any, x: np.ndarray
 ) -> np.ndarray:
-    """What a convolution, transposed or not, gives: ``(B, N, *out)``."""
+    """Return the result of a convolution, transposed or not: ``(B, N, *out)``."""
     outputs = sum(len(each) for each in weight_rows(packed)[0])
     shape = x.shape[0], outputs, *packed.out_size(x.shape[2:])
     result = np.empty(shape, storage)
@@ -165,7 +165,7 @@ def weight_rows(packed: Packed) -> tuple[np.ndarray, np.ndarray]:
 def patches(
     packed: PackedConv, x: np.ndarray, zero_point: int
 ) -> Iterator[tuple[slice, list[np.ndarray], np.ndarray | None]]:
-    """What each output of a convolution sees, some images at a time.
+    """Yield the inputs of each output of a convolution, some images at a time.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""What products of two tensors share: integers less their zero points, and the multiplier."""
+"""Parts that products of two tensors share: centred integers, and the multiplier."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def centred_product(
 
 
 def ratio_of_product(a: Grid, b: Grid, out: Grid, note: Note, label: str) -> np.floating[Any]:
-    """What a product of integers is multiplied by, in float32."""
+    """Return the multiplier of a product of integers, in float32."""
     s_a, s_b, s_y = (np.float32(each.scale) for each in (a, b, out))
     numbers = {"s_a": s_a, "s_b": s_b, "s_y": s_y}
     ratio: np.floating[Any] = s_a * s_b / s_y

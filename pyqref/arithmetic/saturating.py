@@ -189,5 +189,5 @@ def noted_pairs(
 
 
 def lost_of(exact: IntArray, total: IntArray) -> int:
-    """What saturation took from one sum; of two that cancel, 0."""
+    """Return how much saturation took from one sum; losses that cancel give 0."""
     return int((exact - total).reshape(-1)[0])

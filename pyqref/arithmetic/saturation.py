@@ -37,7 +37,7 @@ _CURE = (
 
 @dataclass
 class LayerSaturation:
-    """What saturation does to one layer.
+    """Effect of saturation on one layer.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ reduce_range=True in their observer (as get_default_qconfig('x86') does), or kee
 
     @property
     def advice(self) -> str:
-        """What to do."""
+        """Advice on what to do, in a sentence."""
         if not self.wrong:
             return f"None of {self.sums} sums saturates on x86 processors without VNNI."
         counts = f"{self.wrong} of {self.sums} sums"

@@ -1,4 +1,4 @@
-"""What an accumulator becomes an output integer by."""
+"""Parameters by which an accumulator becomes an output integer."""
 
 from __future__ import annotations
 

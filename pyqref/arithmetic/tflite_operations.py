@@ -28,7 +28,7 @@ _LEFT = 20
 
 
 class TFLiteSingleOperations(Operations):
-    """What TFLite computes without a multiplier; beside it, matrix products."""
+    """Operations that TFLite computes without a multiplier, and matrix products."""
 
     real_layers = False
 

@@ -10,9 +10,9 @@ from pathlib import Path
 __all__ = ["add_parser", "run"]
 
 RUNS = (
-    "The file is run as Python runs a script, with all that it does, in a process of its own: "
-    "check files that you trust. It must define the function or class of the exercise under its "
-    "name."
+    "The file is run as Python runs a script, with all that it does, in a process of its own, so "
+    "that it should be one that you trust. It must define the function or class of the exercise "
+    "under its name."
 )
 
 
@@ -77,9 +77,9 @@ def _add_limits(action: argparse.ArgumentParser) -> None:
 def _add_material(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Commands that write folders, and the one that grades tests."""
     for name, summary in (
-        ("slides", "write slides and their figures, a page of HTML for each week"),
-        ("starter", "write notebooks with holes for students, without answers"),
-        ("answers", "write the model answers, one file for each exercise"),
+        ("slides", "slides with their figures, a page of HTML for each week"),
+        ("starter", "notebooks with holes for students, without answers"),
+        ("answers", "the model answers, one file for each exercise"),
     ):
         action = actions.add_parser(name, help=summary)
         action.add_argument("folder", type=Path, metavar="FOLDER", help="made if it is missing")

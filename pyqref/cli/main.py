@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from .. import kernels as chosen
 from ..version import __version__
-from . import check, course, demo, explain, inspect, kernels, run, verify
+from . import check, course, demo, explain, inspect, kernels, museum, run, verify
 
 __all__ = ["main", "parser"]
 
@@ -26,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"pyqref {__version__}")
     commands = top.add_subparsers(title="commands", metavar="command", dest="command")
-    for command in (run, check, inspect, explain, verify, demo, kernels, course):
+    for command in (run, check, inspect, explain, verify, demo, kernels, course, museum):
         command.add_parser(commands)
     return top
 

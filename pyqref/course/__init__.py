@@ -15,38 +15,6 @@ wrong and by how much. Reading order: :mod:`.exercise`, :mod:`.catalogue`, :mod:
 :mod:`.library`, then the exercises themselves.
 """
 
-from __future__ import annotations
+from pyqref import _lazy
 
-from .catalogue import answer as answer
-from .catalogue import describe as describe
-from .catalogue import exercises as exercises
-from .catalogue import get as get
-from .catalogue import solution as solution
-from .exercise import Case as Case
-from .exercise import Exercise as Exercise
-from .exercise import Mistake as Mistake
-from .grading import Report as Report
-from .grading import check as check
-from .grading import check_all as check_all
-from .grading import check_file as check_file
-from .loading import SolutionError as SolutionError
-from .result import Failure as Failure
-from .result import Result as Result
-
-__all__ = [
-    "Case",
-    "Exercise",
-    "Failure",
-    "Mistake",
-    "Report",
-    "Result",
-    "SolutionError",
-    "answer",
-    "check",
-    "check_all",
-    "check_file",
-    "describe",
-    "exercises",
-    "get",
-    "solution",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__)

@@ -73,7 +73,7 @@ def judge(exercise: Exercise, cases: Sequence[Case], got: Sequence[Outcome]) -> 
 def _remarks(
     exercise: Exercise, expected: Sequence[Outcome], got: Sequence[Outcome]
 ) -> tuple[str, ...]:
-    """What is right and yet worth a word: integers that are stored as real numbers."""
+    """Return remarks about right results that could be better: integers stored as real numbers."""
     right, mine = expected[0].values or (), got[0].values or ()
     return tuple(
         f"{name}: whole numbers in {theirs.dtype}; store them as integers, x.astype(int) or int(x)."

@@ -140,7 +140,7 @@ def _read(reader: int, count: int, seconds: float) -> tuple[list[dict[str, Any]]
 
 
 def _lines(data: bytes) -> list[dict[str, Any]]:
-    """What can be read; a line that was broken off or forged counts for nothing."""
+    """Return the lines that can be read; a broken or forged line counts for nothing."""
     found = []
     for line in data.split(b"\n")[:-1]:
         try:

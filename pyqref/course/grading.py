@@ -75,7 +75,7 @@ def check(
         expected  [4, 4, 6]
         got       [4, 5, 6]
     ...
-    Read about it: equation eq-affine-quantize, docs/theory/affine.rst.
+    Read about it: equation eq-affine-quantize, ...theory/affine...
     >>> bool(result)
     False
     """
@@ -114,7 +114,7 @@ def check_file(name: str, file: str | Path, *, seed: int = 0, seconds: float = S
     >>> from pyqref.course import answer
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "mine.py")
-    ...     _ = file.write_text("import numpy as np\\n" + answer("dequantize"))
+    ...     _ = file.write_text("import numpy as np\n" + answer("dequantize"))
     ...     check_file("dequantize", file)
     <dequantize: passed>
     """

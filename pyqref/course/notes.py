@@ -188,7 +188,7 @@ CHANGED: tuple[tuple[str, Callable[[Any], Any]], ...] = (
 
 
 def _relations(exercise: Exercise, name: str, rows: list[Pair], masks: Masks) -> Iterator[str]:
-    """What turns the right numbers into the student's, in every case that is wrong."""
+    """Yield relations that turn the right numbers into the student's in every wrong case."""
     bad = [row for row, mask in zip(rows, masks, strict=True) if mask.any()]
     if all(np.all(mine == 0) for _, _, mine in rows):
         yield f"{name}: always 0."
@@ -245,7 +245,7 @@ def _sizes(name: str, rows: list[Pair], masks: Masks) -> list[str]:
 
 
 def _of_lists(exercise: Exercise, library: Library, name: str, rows: list[Pair]) -> list[str]:
-    """What lists hold too much, and what they lack."""
+    """Tell which entries lists have too many, and which they lack."""
     masks = [np.asarray(str(right) != str(mine)) for _, right, mine in rows]
     if not any(masks):
         return []

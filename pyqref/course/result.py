@@ -76,7 +76,8 @@ class Result:
     Examples
     --------
     >>> from pyqref.course import check
-    >>> result = check("dequantize", lambda q, scale, zero_point: q.astype(int) * scale)
+    >>> forgetful = lambda q, scale, zero_point: q.astype(int) * scale
+    >>> result = check("dequantize", forgetful)  # doctest: +ELLIPSIS
     dequantize: 8 of 8 cases are wrong.
     The mistake: forgets the zero point.
       The zero point stands for the real number 0: subtract it.
@@ -93,7 +94,7 @@ class Result:
         expected  [-57.0, -25.25, -25.0, 6.75]
         got       [-32.0, -0.25, 0.0, 31.75]
       and 5 other cases
-    Read about it: equation eq-affine-dequantize, docs/theory/affine.rst.
+    Read about it: equation eq-affine-dequantize, ...theory/affine...
     >>> bool(result), len(result.failures), result.mistakes[0].name
     (False, 8, 'forgets the zero point')
     """
@@ -152,9 +153,10 @@ class Result:
         --------
         >>> from pyqref import course
         >>> exercise = course.get("roofline")
-        >>> course.check(exercise.name, exercise.solution).as_dict()["passed"]
+        >>> result = course.check("roofline", exercise.solution)  # doctest: +ELLIPSIS
         roofline: all 14 cases are right.
-        Compare with pyqref.measure.roofline, equation eq-roofline, docs/theory/why_integers.rst.
+        Compare with pyqref.measure.roofline, equation eq-roofline, ...theory/why_integers...
+        >>> result.as_dict()["passed"]
         True
         """
         return {

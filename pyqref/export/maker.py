@@ -187,5 +187,5 @@ class Maker:
         return name
 
     def on_grid_of(self, like: Wire) -> bool:
-        """Whether the result has the grid of an input."""
+        """Return True if the result has the grid of an input."""
         return bool(self.out.is_quantized and self.out.grid == like.grid)

@@ -31,7 +31,7 @@ class Life:
     size: int
 
     def meets(self, other: Life) -> bool:
-        """Whether there is a step at which both hold something."""
+        """Return True if there is a step at which both hold something."""
         return self.first <= other.last and other.first <= self.last
 
 

@@ -154,12 +154,15 @@ class Planner:
         return made
 
     def same(self, x: Value, grid: Grid | None = None) -> Value:
-        """The same integers with the shape of the result, maybe on another grid."""
+        """Return a value with the same integers and the shape of the result.
+
+        It may be on another grid.
+        """
         origin = x.origin if grid is None else None
         return Value(self.path, self.out.shape, grid or x.grid, x.buffer, origin)
 
     def replayed(self, tensor: Any, wire: Wire) -> Any:
-        """What the operation gives for a tensor in the place of a wire."""
+        """Run the operation on a tensor in the place of a wire."""
 
         def put(each: Any) -> Any:
             if each is wire:
@@ -174,7 +177,7 @@ class Planner:
             return what(*args, **kwargs)
 
     def table(self, wire: Wire) -> np.ndarray:
-        """What the operation makes of each byte.
+        """Return the result of the operation for each byte.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What cannot be exported: all of it in one error."""
+"""Error that lists everything that cannot be exported."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ lowering, lowering_of = _onnx.lowering, _onnx.lowering_of
 
 
 def title(what: object) -> str:
-    """What an operation is called: the class of a module, the name of a function."""
+    """Return the name of an operation: the class of a module, the name of a function."""
     if isinstance(what, Module):
         return type(what).__name__
     name = what if isinstance(what, str) else getattr(what, "__name__", str(what))

@@ -42,7 +42,7 @@ LARGEST = 2**28
 
 @dataclass(frozen=True)
 class CProgram:
-    """What :func:`c` wrote.
+    """Result of :func:`c`.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ class LayerTracer(Tracer):
 
 
 def is_whole(module: Module) -> bool:
-    """Whether a module is lowered as one layer."""
+    """Return True if a module is lowered as one layer."""
     return not isinstance(module, GraphModule) and LayerTracer().is_leaf_module(module, "")
 
 
@@ -88,7 +88,7 @@ class Walk:
         self._graphs: dict[int, Any] = {}
 
     def run(self, model: Module, inputs: tuple[Any, ...], path: str = "") -> object:
-        """What the model gives for inputs, which are wires where operations are lowered."""
+        """Run the model on inputs, which are wires where operations are lowered."""
         if is_whole(model):
             return self._computed("call_module", model, type(model).__name__, inputs, {})
         graph, scopes = self._graph(model)
@@ -164,7 +164,7 @@ class Walk:
         return self._computed(node.op, what, path, args, kwargs)
 
     def _computed(self, op: str, what: Any, path: str, args: Any, kwargs: Any) -> Any:
-        """What an operation gives, and its operators."""
+        """Run an operation and lower it."""
         result = _called(op, what, *values_of((args, kwargs)))
         self.shapes[path] = shapes_of(result)
         self.step()
@@ -193,7 +193,7 @@ class Walk:
 
 
 def _takes_apart(what: Any, args: Any) -> bool:
-    """Whether a function takes an element out of a tuple of results."""
+    """Return True if a function takes an element out of a tuple of results."""
     return title(what) == "getitem" and bool(args) and isinstance(args[0], tuple | list | dict)
 
 

@@ -47,7 +47,7 @@ class Wire:
 
     @property
     def is_quantized(self) -> bool:
-        """Whether the tensor holds integers on a grid."""
+        """True if the tensor holds integers on a grid."""
         return bool(self.value.is_quantized)
 
     @property
@@ -84,12 +84,12 @@ def followed(value: object, other: object) -> object:
 
 
 def follows(arguments: object) -> bool:
-    """Whether a length that follows the batch is among nested arguments."""
+    """Return True if a length that follows the batch is among nested arguments."""
     return bool(_of_kind(arguments, Following))
 
 
 def has_wire(arguments: object) -> bool:
-    """Whether a wire is among nested arguments."""
+    """Return True if a wire is among nested arguments."""
     return bool(wires_of(arguments))
 
 
@@ -105,5 +105,5 @@ def _of_kind(arguments: Any, kind: type) -> list[Any]:
 
 
 def is_tensor(value: object) -> bool:
-    """Whether a value of the model is a tensor."""
+    """Return True if a value of the model is a tensor."""
     return isinstance(value, TensorBase)

@@ -1,4 +1,4 @@
-"""What observers saw apart, put together: histograms whose ranges differ, and averages."""
+"""Merge the observations of several observers: histograms with other ranges, and averages."""
 
 from __future__ import annotations
 

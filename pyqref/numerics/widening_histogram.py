@@ -23,6 +23,8 @@ __all__ = [
 ]
 
 
+#: Numbers that are counted in one go, so that temporary arrays stay small.
+PART = 2**15
 #: Most bins: the first batch can be so narrow that a later one would need any number of them.
 MOST_BINS = 2**20
 
@@ -100,19 +102,33 @@ def edge_counts(x: FloatArray, edges: FloatArray) -> IntArray:
     >>> edge_counts(np.float32([-1.0, 0.0, 0.9, 1.0, 3.0]), np.float32([0.0, 1.0, 3.0])).tolist()
     [2, 2]
     """
-    bins = edges.size - 1
-    x = x[(x >= edges[0]) & (x <= edges[-1])]
-    span = np.float64(edges[-1]) - np.float64(edges[0])
-    guess = (x.astype(np.float64) - edges[0]) * (bins / span)
-    at = np.clip(guess.astype(np.int64), 0, bins - 1)
-    moves = True
-    while moves:
-        down = x < edges[at]
-        up = (x >= edges[at + 1]) & (at < bins - 1)
-        at += up
-        at -= down
-        moves = bool(down.any() or up.any())
-    return np.bincount(at, minlength=bins).astype(np.int64)
+    total = np.zeros(edges.size - 1, np.int64)
+    for start in range(0, x.size, PART):
+        part = x[start : start + PART]
+        if part.min() < edges[0] or part.max() > edges[-1]:
+            part = part[(part >= edges[0]) & (part <= edges[-1])]
+        total += np.bincount(_bins_of(part, edges), minlength=total.size)
+    return total
+
+
+def _bins_of(x: FloatArray, edges: FloatArray) -> IntArray:
+    """The bin of each number, all of which lie between the outer edges."""
+    last = edges.size - 2
+    factor = np.float32((last + 1) / (np.float64(edges[-1]) - np.float64(edges[0])))
+    at = np.clip(((x - x.dtype.type(edges[0])) * factor).astype(np.int64), 0, last)
+    # Infinity closes the last bin, to which its upper edge belongs.
+    upper = np.append(edges[1:-1], edges.dtype.type(np.inf))
+    wrong = np.arange(x.size)
+    numbers, guess = x, at
+    while wrong.size:
+        up, down = numbers >= upper[guess], numbers < edges[guess]
+        moves = up | down
+        if not moves.any():
+            break
+        guess = (guess + up - down)[moves]
+        wrong, numbers = wrong[moves], numbers[moves]
+        at[wrong] = guess
+    return at
 
 
 def widen_values(

@@ -25,7 +25,7 @@ from typing import Any
 
 from .interactive import figure_page as figure_page
 
-__all__ = ["figure_page", "setup"]
+__all__ = ["figure_page"]
 
 
 def setup(app: Any) -> dict[str, Any]:

@@ -28,7 +28,7 @@ TESTS = ROOT / "tests"
 LABEL = re.compile(r"\beq-[a-z0-9]+(?:-[a-z0-9]+)*\b")
 KERNEL_BODIES = (".pyx", ".pxd", ".h", ".py")
 KEPT = Path(__file__).with_name("equations.json")
-"""What ``setup.py`` found, in an installed package."""
+"""File of the equations that ``setup.py`` found, in an installed package."""
 
 DISPLAY = re.compile(
     r"^\.\. math::\n   :label: (eq-[a-z0-9-]+)\n(?:   :[a-z]+:.*\n)*\n((?:(?:   .*)?\n)+)",
@@ -187,7 +187,7 @@ def lacking(equations: dict[str, Equation]) -> dict[str, list[str]]:
 
 
 class Known(NamedTuple):
-    """What a page of a course shows of an equation.
+    """Facts about an equation that a page of a course shows.
 
     Attributes
     ----------

@@ -58,12 +58,12 @@ class EquationDirective(_Directive):
         block["docname"], block["number"], block["label"] = self.env.docname, None, None
         self.set_source_info(block)
         line = equation_line(self.env.app, self.env.docname, label, equation)
-        domain = self.env.get_domain("math")
+        domain: Any = self.env.get_domain("math")
         if label in domain.data["objects"]:  # another page has it: that one is led to
             return [block, line]
-        domain.note_equation(self.env.docname, label, location=block)  # type: ignore[attr-defined]
+        domain.note_equation(self.env.docname, label, location=block)
         block["label"] = label
-        block["number"] = domain.get_equation_number_for(label)  # type: ignore[attr-defined]
+        block["number"] = domain.get_equation_number_for(label)
         target = nodes.target("", "", ids=[nodes.make_id(f"equation-{label}")])
         self.state.document.note_explicit_target(target)
         return [target, block, line]
@@ -143,21 +143,21 @@ class PlotDirective(_Directive):
 
     def _drawn(self, theme: str) -> tuple[bytes, str]:
         """The picture in the colours of a theme, and what its axes say."""
-        import matplotlib
+        from matplotlib import pyplot, rc_context
         from matplotlib.axes import Axes
         from matplotlib.backends.backend_svg import FigureCanvasSVG
 
         from ..plot import theme as coloured
 
         written = io.BytesIO()
-        with coloured(theme), matplotlib.rc_context({"svg.hashsalt": "pyqref"}):
+        with coloured(theme), rc_context({"svg.hashsalt": "pyqref"}):
             ax = self._code()
             if not isinstance(ax, Axes):
                 kind = type(ax).__name__
                 raise self.error(f"{self.name}: the last line must be the axes, got {kind}")
-            figure = ax.figure
-            FigureCanvasSVG(figure).print_svg(written, metadata={"Date": None})  # type: ignore[arg-type]
-            matplotlib.pyplot.close("all")
+            figure: Any = ax.figure
+            FigureCanvasSVG(figure).print_svg(written, metadata={"Date": None})
+            pyplot.close("all")
         parts = (ax.get_title(loc="left") or ax.get_title(), ax.get_ylabel(), ax.get_xlabel())
         return written.getvalue(), ", ".join(each for each in parts if each)
 

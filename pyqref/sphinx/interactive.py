@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 SHARED = ("numerics.js", "drawing.js", "frame.js")
-"""What every figure needs, in the order of loading."""
+"""Files that every figure needs, in the order of loading."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,8 @@ def figure_page(*names: str, title: str = "pyqref") -> str:
     Parameters
     ----------
     names
-        As in :func:`figure`; all six if none is given.
+        Some of ``"range"``, ``"ties"``, ``"channels"``, ``"requantize"``, ``"straight-through"``
+        and ``"window"``; all six if none is given.
     title
         Of the page.
 

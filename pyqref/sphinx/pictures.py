@@ -1,4 +1,4 @@
-"""What the interactive figures show where scripts are off, drawn with :mod:`pyqref.plot`."""
+"""Pictures for interactive figures where scripts are off, drawn with :mod:`pyqref.plot`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,8 +27,12 @@ __all__ = ["STATIC", "digits", "drawn"]
 STATIC = Path(__file__).parent / "static"
 """The folder whose ``pyqref`` holds the scripts and the style sheet of the figures."""
 
-WRITTEN = {"svg.hashsalt": "pyqref", "svg.fonttype": "none", "font.family": "sans-serif"}
-"""The same bytes each time; letters stay letters, which is shorter and can be searched."""
+WRITTEN: dict[Any, Any] = {
+    "svg.hashsalt": "pyqref",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+}
+"""Settings that give equal bytes each time; letters stay letters, short and searchable."""
 
 PATTERNS = [
     [-1, 0.83, -0.55, 0.31, -0.12, 0.05, 0.47, -0.76],
@@ -44,7 +48,7 @@ def digits() -> list[list[int]]:
 
     Examples
     --------
-    >>> len(digits()), len(digits()[3]), max(digits()[3])
+    >>> len(digits()), len(digits()[3]), max(map(max, digits()))
     (10, 64, 16)
     """
     text = (STATIC / "pyqref" / "digits.js").read_text("utf-8")
@@ -87,7 +91,8 @@ def _channels(figure: Figure) -> None:
     from .. import quantize_per_channel as by_channel
     from .. import quantize_per_tensor as by_tensor
 
-    weight = np.float32(PATTERNS) * np.float32([[1], [0.4], [0.15], [0.04]])
+    sizes = np.array([[1], [0.4], [0.15], [0.04]])
+    weight: Any = (np.array(PATTERNS) * sizes).astype(np.float32)
     most = np.abs(weight).max(axis=1)
     one = float(symmetric_qparams(-most.max(), most.max(), -128, 127))
     scales = symmetric_qparams(-most, most, -128, 127)
@@ -152,9 +157,10 @@ def _window(figure: Figure) -> None:
     ):
         plot.image(shown, title, ax=ax)
         for (row, column), number in np.ndenumerate(numbers):
-            ink = ax.get_facecolor() if shown[row, column] > 0.5 else None
-            words = {"ha": "center", "va": "center", "fontsize": 6}
-            ax.text(column, row, str(number), **words, **({"color": ink} if ink else {}))
+            words: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6}
+            if shown[row, column] > 0.5:
+                words["color"] = ax.get_facecolor()
+            ax.text(column, row, str(number), **words)
 
 
 _DRAW: dict[str, Callable[[Figure], None]] = {

@@ -1,7 +1,4 @@
-"""Sums, means, extremes and their like over some axes of an array.
-
-``axes`` is a tuple of non-negative axes; ``keepdim`` leaves them in place with length 1.
-"""
+"""Sums, means, extremes over a tuple of axes from 0 on; ``keepdim`` leaves them with length 1."""
 
 from __future__ import annotations
 
@@ -161,14 +158,12 @@ def _product_of_the_others(x: Array, axes: Axes) -> Array:
     return others.transpose(np.argsort([*kept, *axes]))
 
 
-def _largest(x: Array, axes: Axes, keepdim: bool) -> Array:
-    result: Array = _maximum(x, axes, keepdims=keepdim)
-    return result
+def _largest(x: Array, axes: Axes, keepdim: bool) -> Any:
+    return _maximum(x, axes, keepdims=keepdim)
 
 
-def _smallest(x: Array, axes: Axes, keepdim: bool) -> Array:
-    result: Array = _minimum(x, axes, keepdims=keepdim)
-    return result
+def _smallest(x: Array, axes: Axes, keepdim: bool) -> Any:
+    return _minimum(x, axes, keepdims=keepdim)
 
 
 class _Extreme(_Reduction):

@@ -286,7 +286,7 @@ def _explained(mistake: Mistake, failed: list[tuple[Case, np.ndarray | None]]) -
 
 
 def _alike(mistake: Mistake, case: Case, got: np.ndarray | None) -> bool:
-    """Whether a mistake gives what an implementation gave."""
+    """Return True if a mistake gives the results of an implementation."""
     if got is None:
         return False
     with np.errstate(all="ignore"):

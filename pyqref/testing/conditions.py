@@ -186,7 +186,7 @@ CONDITIONS: dict[str, Condition] = {
     "weight zero point": Condition("a weight whose zero point is not 0", _weight_zero_point),
     "infinity": Condition("an infinite number", _infinite),
 }
-"""What cases hit, by name."""
+"""Conditions that cases can meet, by name."""
 
 
 def counts(arguments: Arguments, stages: Stages) -> dict[str, int]:

@@ -26,7 +26,7 @@ _NAMES = (
 
 
 class _Pair(Rounded):
-    """What sums and products share."""
+    """Base of sums and products."""
 
     names = _NAMES
     #: Scales of both sides with which every other result on a grid of step 1 is a tie.

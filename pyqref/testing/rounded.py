@@ -34,7 +34,7 @@ Changes = Iterator[tuple[str, str, Callable[[Arguments], Arguments]]]
 
 
 class Parts(NamedTuple):
-    """What is rounded.
+    """Parts of the number that is rounded.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Rounded(Operation):
 
     @abstractmethod
     def parts(self, arguments: Arguments, engine: str) -> Parts:
-        """What is rounded."""
+        """Return the parts of the number that is rounded."""
 
     @abstractmethod
     def changes(self, engine: str) -> Changes:

@@ -248,7 +248,7 @@ def by_arithmetic(
 
 
 def _signed(arguments: Arguments) -> Arguments:
-    """The same real numbers in [-128, 127]."""
+    """Return the same real numbers in [-128, 127]."""
     moved = dict(arguments, quant_min=-128, quant_max=127)
     moved["x"] = (arguments["x"].astype(np.int64) - 128).astype(np.int8)
     for name in ("x_zero_point", "output_zero_point"):

@@ -84,7 +84,7 @@ def _changed(
 
 
 def _unit(a: Arguments) -> Any:
-    """What one unit of the accumulator is worth."""
+    """Return the value of one unit of the accumulator."""
     return a["x_scale"] * np.asarray(a["weight_scale"], np.float64)
 
 

@@ -146,7 +146,7 @@ def test_solutions_on_networks_give_what_the_equations_give() -> None:
 
 
 def test_packed_weights_are_those_of_the_kernels() -> None:
-    """What the kernels keep, without the columns that fill their panels."""
+    """Packed weights are those of the kernels, without the columns that fill their panels."""
     for (weight,) in cases("pack_weight"):
         panel = pack_linear(weight).panels.reshape(-(-weight.shape[1] // 4), -1, 4)
         ours = course.get("pack_weight").solution(weight)

@@ -203,7 +203,7 @@ def exact_erf(x: Fraction) -> Fraction:
     """Return the exact value by the series, with digits for all that cancels."""
     if abs(x) > 14:
         return Fraction(1 if x > 0 else -1)
-    with localcontext(prec=120):
+    with localcontext(Context(prec=120)):
         a = Decimal(x.numerator) / Decimal(x.denominator)
         term = total = a
         n = 0

@@ -110,7 +110,7 @@ def test_eq_flattened_zero__others_stay() -> None:
 
 
 def test_eq_smoothed_distribution__keeps_the_sum() -> None:
-    """What empty bins get is taken from the others, in float32."""
+    """The share of empty bins is taken from the others, in float32."""
     counts, smoothing = np.array([0, 5, 3, 0, 2]), 1e-4
     less = single(-(smoothing * 2.0 / 3.0))
     expected = [single(smoothing) if count == 0 else f32(count + less) for count in counts.tolist()]

@@ -20,7 +20,7 @@ RNG = np.random.default_rng(0)
 
 
 def test_eq_channel_range__exact() -> None:
-    """Of each channel of either axis: the largest number minus the smallest, rounded once."""
+    """The range of each channel is its largest number minus its smallest, rounded once."""
     weight = RNG.standard_normal((3, 4, 5)).astype(np.float32)
     for axis in range(3):
         for i, found in enumerate(channel_range(weight, axis)):

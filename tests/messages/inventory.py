@@ -24,7 +24,7 @@ import pyqref
 PACKAGE = Path(pyqref.__file__).parent
 HERE = Path(__file__).parent
 #: Folders whose strings are prose, but for what they raise.
-PROSE = {"course", "demo"}
+PROSE = {"course", "demo", "sphinx"}
 #: Keywords of ``argparse`` whose strings are shown by --help.
 HELP = {"help", "description", "epilog", "usage"}
 

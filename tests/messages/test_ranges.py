@@ -1,4 +1,4 @@
-"""What messages of calibration in pieces, and of observers that find better ranges, advise."""
+"""Following the messages of calibration in pieces, and of better observers, works."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_models_that_are_not_prepared() -> None:
 
 
 def test_checkpoints(tmp_path: Path) -> None:
-    """The same model goes on, a removed file or another path begins anew."""
+    """A state of the same model goes on; a removed file or another path begins anew."""
     path = tmp_path / "kept"
     q.calibrate(prepared(), batches(), checkpoint=path, piece=4)
     with says("give the same model and piece to go on, or remove the file to begin anew"):
@@ -180,7 +180,7 @@ class Cluster:
         self, function: Any, packed: bytes, first: int, part: Any, *rest: Any, **_: Any
     ) -> Any:
         class KilledWorker(Exception):
-            """What dask raises."""
+            """Stand-in for the exception that dask raises."""
 
         class Future:
             def result(future) -> Any:

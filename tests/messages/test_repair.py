@@ -1,4 +1,4 @@
-"""What messages of the repair functions advise to do works."""
+"""Following the messages of the repair functions works."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def places(control: dict[str, Any]) -> list[Any]:
 
 
 def number(value: Any) -> Any:
-    """What Python's function is given for the text of a control."""
+    """Return the argument of Python's function for the text of a control."""
     try:
         return value if isinstance(value, bool) else json.loads(value)
     except json.JSONDecodeError:

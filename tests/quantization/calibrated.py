@@ -19,7 +19,7 @@ BATCHES = 24
 
 
 def prepared() -> nn.Module:
-    """The same network each time, whose merge is exact."""
+    """Return a network that is the same each time, and whose merge is exact."""
     pyqref.manual_seed(0)
     model = q.QuantWrapper(nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))).eval()
     observer = q.PercentileObserver.with_args(percentile=99.0, bins=256)
@@ -34,12 +34,12 @@ def batches() -> list[np.ndarray]:
 
 
 def state(model: Any) -> dict[str, Any]:
-    """What the observers saw."""
+    """Return the state of the observers."""
     return {key: each.tolist() for key, each in q.get_observer_state_dict(model).items()}
 
 
 def expected() -> dict[str, Any]:
-    """What they see in a plain loop."""
+    """Return the state of the observers after a plain loop."""
     model = prepared()
     for each in batches():
         model(pyqref.from_numpy(each))

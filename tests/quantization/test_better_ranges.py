@@ -309,7 +309,7 @@ def test_bad_options_name_themselves(make: Callable[[], Any], message: str) -> N
     ],
 )
 def test_unsupported_combinations(make: Callable[[], Any], message: str) -> None:
-    """What an observer cannot do says what to do instead."""
+    """A combination that an observer does not support says what to do instead."""
     with pytest.raises(NotImplementedError, match=message):
         make()
 

@@ -1,4 +1,4 @@
-"""What the checker knows of each exercise: model answer, mistakes, drawn cases, traits.
+"""Knowledge of the checker about each exercise: answer, mistakes, drawn cases, traits.
 
 A model answer is a text, and a mistake is a change of it. Two changes at once make the mistakes
 that come in pairs. Reading order: :mod:`.model`, :mod:`.parts`, then a file for each group

@@ -1,4 +1,4 @@
-"""What the checker knows of the exercises on integers that stand for real numbers."""
+"""Knowledge of the checker about exercises on integers that stand for real numbers."""
 
 from __future__ import annotations
 

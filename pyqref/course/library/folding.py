@@ -1,4 +1,4 @@
-"""What the checker knows of the exercise on folding a batch normalization."""
+"""Knowledge of the checker about the exercise on folding a batch normalization."""
 
 from __future__ import annotations
 

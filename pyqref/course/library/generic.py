@@ -37,7 +37,7 @@ EXPLANATION = "Compare this step with the equation."
 
 
 def _variants(node: ast.AST, names: list[str]) -> Iterator[ast.AST]:
-    """What may stand in the place of a node."""
+    """Yield the nodes that may stand in the place of a node."""
     if isinstance(node, ast.BinOp):
         yield node.left
         yield node.right

@@ -1,4 +1,4 @@
-"""What the checker knows of the exercises on fusing and on patterns in graphs."""
+"""Knowledge of the checker about exercises on fusing and on patterns in graphs."""
 
 from __future__ import annotations
 

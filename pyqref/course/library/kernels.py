@@ -1,4 +1,4 @@
-"""What the checker knows of the exercises on packed weights and on the limit of the machine."""
+"""Knowledge of the checker about exercises on packed weights and the machine's limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the checker knows of the exercises on sums and on requantization."""
+"""Knowledge of the checker about exercises on sums and on requantization."""
 
 from __future__ import annotations
 

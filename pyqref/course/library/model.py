@@ -54,7 +54,7 @@ class Trait:
 
 @dataclass(frozen=True)
 class Library:
-    """What the checker knows of an exercise beyond its cases.
+    """Knowledge of the checker about an exercise, beyond its cases.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the checker knows of the exercises on sums of branches and on layers left in float."""
+"""Knowledge of the checker about exercises on sums of branches and spared layers."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def _total(ratios: object) -> float:
 
 
 def draw_spare(random: np.random.Generator) -> tuple[Case, ...]:
-    """What is wanted lies between what two numbers of spared layers leave."""
+    """Draw cases whose target lies between the results of two numbers of spared layers."""
     cases = []
     for number in range(7):
         count = int(random.integers(4, 9))

@@ -1,4 +1,4 @@
-"""What the checker knows of the exercises on observers."""
+"""Knowledge of the checker about exercises on observers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def draw_min_max(random: np.random.Generator) -> tuple[Case, ...]:
 
 
 def draw_average(random: np.random.Generator) -> tuple[Case, ...]:
-    """The same batches with a constant."""
+    """Draw the batches of the other observer, each with a constant."""
     constants = (float(each) for each in random.uniform(0.05, 0.45, 7))
     pairs = zip(_batches(random), constants, strict=True)
     return tuple(Case(words, (constant, *batches)) for (words, batches), constant in pairs)

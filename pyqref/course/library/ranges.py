@@ -1,4 +1,4 @@
-"""What the checker knows of the exercises on choosing the scale and the zero point."""
+"""Knowledge of the checker about exercises on choosing the scale and the zero point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the checker knows of the exercises on fake and on dynamic quantization."""
+"""Knowledge of the checker about exercises on fake and on dynamic quantization."""
 
 from __future__ import annotations
 

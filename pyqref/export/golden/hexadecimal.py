@@ -44,7 +44,7 @@ def _lines(rows: np.ndarray, begin: str = "") -> str:
 
 
 def from_readmemh(text: str, like: np.ndarray) -> np.ndarray:
-    r"""What :func:`to_readmemh` or ``$writememh`` wrote, with the type and the shape of ``like``.
+    r"""Read numbers of :func:`to_readmemh` or ``$writememh``, with type and shape of ``like``.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def _records(rows: np.ndarray, kind: int, address: int = 0) -> str:
 
 
 def from_ihex(text: str, like: np.ndarray) -> np.ndarray:
-    """What :func:`to_ihex` or a device wrote, with the type and the shape of ``like``.
+    """Read numbers of :func:`to_ihex` or a device, with the type and the shape of ``like``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What cannot be written as vectors, and what is wrong with what a device gave."""
+"""Errors for models that cannot be written as vectors, and for wrong results of a device."""
 
 from __future__ import annotations
 

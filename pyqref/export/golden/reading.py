@@ -22,7 +22,7 @@ MOST = 2**32
 
 
 class _Wrong(Exception):  # noqa: N818  # it never leaves this file
-    """What a part of a manifest must be."""
+    """Error of a part of a manifest; it says what the part must be."""
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

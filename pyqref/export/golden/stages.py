@@ -56,7 +56,7 @@ STAGES: dict[str, str] = {
 def stages_of(
     noted: dict[str, list[Any]], shape: tuple[int, ...], channels_last: bool
 ) -> dict[str, np.ndarray]:
-    """What a layer noted, by the names of :data:`STAGES`, in their order.
+    """Return the arrays that a layer noted, by the names of :data:`STAGES`, in their order.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def stages_of(
 
 
 def recurrent_stages_of(noted: dict[str, list[Any]], ends: list[str]) -> dict[str, np.ndarray]:
-    """What a dynamic recurrent layer noted, with the ends of names that its weights have.
+    """Return the arrays that a dynamic recurrent layer noted, named by the ends of its weights.
 
     Those of the product with the input are ``accumulator_ih_l0`` and so on, those of the product
     with the hidden state ``accumulator_hh_l0``: one for each step, in the order of computation.

@@ -204,7 +204,7 @@ class Taker:
 
 
 class _Kept:
-    """Whether an operation kept the numbers of the engine, beside who else is told of it."""
+    """Note whether an operation kept the numbers of the engine, beside other listeners."""
 
     def __init__(self, other: Callable[[str, str | None], None] | None) -> None:
         self.told, self.other = False, other

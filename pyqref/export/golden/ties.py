@@ -52,7 +52,7 @@ def on_ties(stages: dict[str, Array], shape: tuple[int, ...]) -> Array | None:
 
 
 def _in_the_middle(number: Array, places: Array) -> Array:
-    """Whether what a shift to the right drops is just the half of a unit."""
+    """Return True where a shift to the right drops exactly half of a unit."""
     kept = np.clip(places, 0, 62)
     low = number & ((np.int64(1) << kept) - 1)
     return np.asarray((kept > 0) & (low == (np.int64(1) << np.maximum(kept - 1, 0))))

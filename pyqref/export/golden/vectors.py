@@ -1,4 +1,4 @@
-"""What is kept of a model that ran: arrays with their grids, layer by layer."""
+"""Record of a model that ran: arrays with their grids, layer by layer."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def stored(name: str, tensor: Any) -> Stored:
 
 
 def grid_of(tensor: Any) -> dict[str, Any]:
-    """What the integers of a quantized tensor stand for, as plain values."""
+    """Return the meaning of a quantized tensor's integers, as plain values."""
     quantizer: Any = tensor._quantizer
     low, high = tensor.dtype.quant_min, tensor.dtype.quant_max
     ends = {"quant_min": int(low), "quant_max": int(high)}

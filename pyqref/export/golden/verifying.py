@@ -1,4 +1,4 @@
-"""What a device gave, compared with the vectors of a model."""
+"""Compare the results of a device with the vectors of a model."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class StageDifference(NamedTuple):
 
 
 class Verification:
-    """What :func:`verify` found.
+    """Result of :func:`verify`.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing differs."""
+        """True if nothing differs."""
         return self.differences.first is None and not any(each.differing for each in self.stages)
 
     def __str__(self) -> str:
@@ -293,7 +293,7 @@ class _Expected:
 
 
 def _arrays(got: Any, expected: _Expected) -> dict[str, Any]:
-    """What a device gave, from wherever it lies."""
+    """Return the arrays of a device, from wherever they lie."""
     if isinstance(got, Mapping):
         return dict(got)
     try:

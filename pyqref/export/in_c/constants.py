@@ -51,7 +51,7 @@ class Rules:
         return own if replaced else step.labels + own
 
     def scaling(self, step: Step) -> Fields:
-        """What makes integers of the sums of a layer with a packed weight."""
+        """Return the constants that make integers of the sums of a layer with a packed weight."""
         packed, x, out = step.data["packed"], step.inputs[0].grid, step.out.grid
         assert x is not None
         assert out is not None
@@ -81,7 +81,7 @@ class Rules:
         return found | ends
 
     def sum_rule(self, step: Step) -> Fields:
-        """What adds two integers."""
+        """Return the constants that add two integers."""
         a, b, out, ends = _grids(step)
         if self.integer:
             s_a, s_b, s_y = (np.float64(np.float32(each.scale)) for each in (a, b, out))
@@ -107,7 +107,7 @@ class Rules:
         return {**fields, **ends}
 
     def product_rule(self, step: Step) -> Fields:
-        """What multiplies two integers."""
+        """Return the constants that multiply two integers."""
         a, b, out, ends = _grids(step)
         zeros = {"a_zero": a.zero_point, "b_zero": b.zero_point}
         product = np.float32(a.scale) * np.float32(b.scale)
@@ -118,7 +118,7 @@ class Rules:
         return {**zeros, "multiplier": multiplier, **ends}
 
     def mean_rule(self, step: Step) -> Fields:
-        """What makes a mean of a sum; in ``own`` steps qnnpack computes it in its own way."""
+        """Return the constants of a mean; in ``own`` steps qnnpack computes it in its own way."""
         grid, own = step.inputs[0].grid, step.data["own"]
         assert grid is not None
         taps = math.prod(step.data.get("kernel", step.data["ins"]))
@@ -130,7 +130,7 @@ class Rules:
         return found
 
     def softmax_rule(self, step: Step) -> Fields:
-        """What makes a softmax."""
+        """Return the constants of a softmax."""
         x, out = step.inputs[0].grid, step.out.grid
         assert x is not None
         assert out is not None

@@ -65,7 +65,7 @@ def dynamic_product(
 
 
 def reduces_range(make: Maker, packed: Packed) -> bool:
-    """Whether an input is quantized to 7 bits, as the engine of a packed weight does.
+    """Return True if an input is quantized to 7 bits, as the engine of a packed weight does.
 
     The style ``"qoperator"`` has DynamicQuantizeLinear, as the arithmetic ``"onnx"`` has.
     """

@@ -62,7 +62,7 @@ def linear_dynamic(make: Maker, x: Wire, packed: Packed, *unused: object, **othe
 def linear_relu_dynamic(
     make: Maker, x: Wire, packed: Packed, *unused: object, **others: object
 ) -> str:
-    """The same, and negative results zero."""
+    """Lower a dynamic linear layer, with negative results set to zero."""
     return str(make.node("Relu", [linear_dynamic(make, x, packed)]))
 
 

@@ -1,4 +1,4 @@
-"""What moves elements and computes nothing: integers stay integers."""
+"""Operations that move elements and compute nothing: integers stay integers."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def geometry_of(layer: Layer) -> dict[str, Any]:
 
 
 def is_transposed(layer: Layer) -> bool:
-    """Whether it is a transposed convolution."""
+    """Return True for a transposed convolution."""
     return bool(getattr(layer, "transposed", False)) or "ConvTranspose" in type(layer).__name__
 
 
@@ -167,12 +167,12 @@ def quantized_layer(make: Maker, layer: Layer, x: Wire, *extra: Wire) -> str:
 
 
 def has_function(layer: Layer) -> bool:
-    """Whether another function than ReLU follows before the rounding."""
+    """Return True if another function than ReLU follows before the rounding."""
     return isinstance(layer, nniq.LinearLeakyReLU | nniq.LinearTanh)
 
 
 def has_relu(layer: Layer) -> bool:
-    """Whether negative results become zero."""
+    """Return True if negative results become zero."""
     kinds = (nniq.ConvReLU1d, nniq.ConvReLU2d, nniq.ConvReLU3d, nniq.LinearReLU)
     fused = isinstance(layer, (*kinds, nniq.ConvAddReLU2d))
     return fused or bool(getattr(layer, "fused_relu", False))

@@ -121,7 +121,7 @@ def cat(plan: Planner, tensors: Any, dim: int = 0, *unused: object, **others: in
 
 
 def _table(plan: Planner, wire: Wire, wires: list[Wire]) -> np.ndarray | None:
-    """What becomes of the bytes of one tensor; None if they stay."""
+    """Return the table for the bytes of one tensor, or None if they stay."""
     if not wire.is_quantized:
         grid = plan.value(wire).grid
         origin = plan.value(wire).origin

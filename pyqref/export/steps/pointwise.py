@@ -79,14 +79,14 @@ def quantize_module(plan: Planner, module: AnyModule, x: Wire) -> Value:
 
 @steps.lowering("dequantize", "detach", "clone", "contiguous", "cpu", "float", "_assert")
 def same(plan: Planner, x: Wire, *unused: object, **others: object) -> Value:
-    """The same integers; real numbers are what they stand for."""
+    """Keep the integers; real numbers are those that they stand for."""
     found = plan.value(x)
     return plan.same(found)
 
 
 @steps.lowering("to")
 def to(plan: Planner, x: Wire, *unused: object, **others: object) -> Value:
-    """The same integers, if the number format is the same."""
+    """Keep the integers, if the number format is the same."""
     if plan.out.value.dtype is not x.value.dtype:
         raise Unsupported(f"it changes {x.value.dtype} to {plan.out.value.dtype}")
     return same(plan, x)
@@ -94,14 +94,14 @@ def to(plan: Planner, x: Wire, *unused: object, **others: object) -> Value:
 
 @steps.lowering("dropout")
 def dropout(plan: Planner, x: Wire, *unused: object, **others: object) -> Value:
-    """The same integers."""
+    """Keep the integers."""
     return same(plan, x)
 
 
 @steps.lowering(nnq.DeQuantize, nn.Identity)
 @steps.lowering(nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout)
 def same_module(plan: Planner, module: AnyModule, x: Wire) -> Value:
-    """The same integers."""
+    """Keep the integers."""
     if module.training and isinstance(module, nn.Dropout | nn.Dropout1d | nn.Dropout2d):
         raise Unsupported("it is in training mode: call model.eval() first")
     return same(plan, x)

@@ -24,7 +24,7 @@ __all__ = ["calibrate"]
 
 def calibrate(
     prepared: Module,
-    data: Any,
+    data: object,
     *,
     workers: int = 1,
     progress: bool | Callable[[int], object] = True,

@@ -1,4 +1,4 @@
-"""What one process does: run a few batches, and hand over what the observers saw."""
+"""Work of one process: run a few batches, and hand over what the observers saw."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def _pickler() -> Any:
         except ImportError:
             Base = pickle.Pickler
 
-    class Pickler(Base):  # type: ignore[misc]
+    class Pickler(Base):
         def reducer_override(self, obj: Any) -> Any:
             if isinstance(obj, GraphModule):
                 return _rebuilt, _parts(obj)
@@ -89,7 +89,8 @@ def _is_importable(kind: type) -> bool:
 
 
 def _rebuilt(kind: Any, name: str, state: dict[str, Any], nodes: list[Any]) -> GraphModule:
-    graph, made = Graph(), {}
+    graph = Graph()
+    made: dict[str, Node] = {}
     for op, target, args, kwargs, wish, annotation in nodes:
         args, kwargs = _with_nodes((args, kwargs), made)
         made[wish] = graph.create_node(op, target, args, kwargs, wish, annotation)

@@ -19,7 +19,9 @@ __all__ = ["SUFFIXES", "batches_of", "grouped"]
 SUFFIXES = (".bmp", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp")
 
 
-def batches_of(data: Any, batch_size: int, transform: Callable[[Any], Any] | None) -> Iterator[Any]:
+def batches_of(
+    data: object, batch_size: int, transform: Callable[[Any], Any] | None
+) -> Iterator[Any]:
     """Yield the batches of ``data``, in an order that does not vary.
 
     Raises

@@ -24,7 +24,7 @@ def require_tensor(asks: Module, x: Tensor) -> None:
         raise TypeError(f"{named(asks)} takes a tensor, got {kind_of(x)}")
 
 
-def require_equal(own: Any, name: str, other: Any, remedy: str = "") -> None:
+def require_equal(own: Module, name: str, other: Module, remedy: str = "") -> None:
     """Raise ValueError unless a tensor of two fake quantizers is the same."""
     mine, theirs = getattr(own, name).tolist(), getattr(other, name).tolist()
     if mine != theirs:

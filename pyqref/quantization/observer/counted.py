@@ -69,6 +69,21 @@ class CountedObserverBase(UniformQuantizationObserverBase):
     Notes
     -----
     A subclass defines :meth:`range_of`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.quantization import CountedObserverBase
+    >>> class WithoutEmptyBins(CountedObserverBase):
+    ...     def range_of(self, counts, edges):
+    ...         filled = counts.nonzero()[0]
+    ...         return edges[filled[0]], edges[filled[-1] + 1]
+    >>> observer = WithoutEmptyBins(bins=16)
+    >>> _ = observer(pyqref.tensor([-1.0, 0.3, 3.0]))
+    >>> observer.histogram[0].tolist()
+    [0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0]
+    >>> observer.find_range()
+    (tensor(-1.), tensor(3.))
     """
 
     histogram: Any
@@ -255,7 +270,7 @@ def _rows(x: Array, axis: int) -> Array:
     return np.ascontiguousarray(np.moveaxis(x, axis, 0)).reshape(x.shape[axis], -1)
 
 
-def whole_number(name: str, what: str, value: Any, least: int, most: int) -> int:
+def whole_number(name: str, what: str, value: object, least: int, most: int) -> int:
     """Return ``value``; raise unless it is an int in [least, most]."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name}: {what} must be an int, got {value!r}")
@@ -264,8 +279,7 @@ def whole_number(name: str, what: str, value: Any, least: int, most: int) -> int
     return value
 
 
-def one_of(name: str, what: str, value: Any, allowed: tuple[Any, ...]) -> Any:
-    """Return ``value``; raise unless it is one of those allowed."""
+def one_of(name: str, what: str, value: object, allowed: tuple[object, ...]) -> None:
+    """Raise ValueError unless ``value`` is one of those allowed."""
     if value not in allowed:
         raise ValueError(f"{name}: {what} must be one of {allowed}, got {value!r}")
-    return value

@@ -115,7 +115,6 @@ class EntropyObserver(CountedObserverBase):
         factory_kwargs: dict[str, Any] | None = None,
         eps: float = EPS,
         is_dynamic: bool = False,
-        **kwargs: Any,
     ) -> None:
         name = type(self).__name__
         one_of(name, "definition", definition, tuple(_DEFINITIONS))
@@ -141,7 +140,6 @@ class EntropyObserver(CountedObserverBase):
             factory_kwargs=factory_kwargs,
             eps=eps,
             is_dynamic=is_dynamic,
-            **kwargs,
         )
         self.rules = rules
         self.definition = definition

@@ -85,7 +85,6 @@ class LSQObserver(UniformQuantizationObserverBase):
         factory_kwargs: dict[str, Any] | None = None,
         eps: float = EPS,
         is_dynamic: bool = False,
-        **kwargs: Any,
     ) -> None:
         super().__init__(
             dtype=dtype,
@@ -96,7 +95,6 @@ class LSQObserver(UniformQuantizationObserverBase):
             factory_kwargs=factory_kwargs,
             eps=eps,
             is_dynamic=is_dynamic,
-            **kwargs,
         )
         if qscheme is per_channel_affine_float_qparams:
             self._refuse_qscheme("affine or symmetric, per tensor or per channel")

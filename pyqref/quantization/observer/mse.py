@@ -89,7 +89,6 @@ class MSEObserver(CountedObserverBase):
         factory_kwargs: dict[str, Any] | None = None,
         eps: float = EPS,
         is_dynamic: bool = False,
-        **kwargs: Any,
     ) -> None:
         name = type(self).__name__
         one_of(name, "search", search, tuple(_SEARCHES))
@@ -105,7 +104,6 @@ class MSEObserver(CountedObserverBase):
             factory_kwargs=factory_kwargs,
             eps=eps,
             is_dynamic=is_dynamic,
-            **kwargs,
         )
         if qscheme is per_channel_affine_float_qparams:
             self._refuse_qscheme("affine or symmetric, per tensor or per channel")

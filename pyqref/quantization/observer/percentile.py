@@ -92,7 +92,6 @@ class PercentileObserver(CountedObserverBase):
         factory_kwargs: dict[str, Any] | None = None,
         eps: float = EPS,
         is_dynamic: bool = False,
-        **kwargs: Any,
     ) -> None:
         name = type(self).__name__
         one_of(name, "definition", definition, ("nested", "onnxruntime"))
@@ -115,7 +114,6 @@ class PercentileObserver(CountedObserverBase):
             factory_kwargs=factory_kwargs,
             eps=eps,
             is_dynamic=is_dynamic,
-            **kwargs,
         )
         self.percentile = percentile
         self.symmetric = is_symmetric

@@ -75,7 +75,6 @@ class PowerOfTwoObserver(MovingAverageMinMaxObserver):
         quant_max: int | None = None,
         eps: float = EPS,
         is_dynamic: bool = False,
-        **kwargs: Any,
     ) -> None:
         one_of(type(self).__name__, "rounding", rounding, _ROUNDINGS)
         super().__init__(
@@ -87,7 +86,6 @@ class PowerOfTwoObserver(MovingAverageMinMaxObserver):
             quant_max=quant_max,
             eps=eps,
             is_dynamic=is_dynamic,
-            **kwargs,
         )
         self.averaging_constant = averaging_constant  # type: ignore[assignment]
         self.rounding = rounding
@@ -141,7 +139,6 @@ class PerChannelPowerOfTwoObserver(MovingAveragePerChannelMinMaxObserver):
         quant_max: int | None = None,
         eps: float = EPS,
         is_dynamic: bool = False,
-        **kwargs: Any,
     ) -> None:
         one_of(type(self).__name__, "rounding", rounding, _ROUNDINGS)
         super().__init__(
@@ -154,7 +151,6 @@ class PerChannelPowerOfTwoObserver(MovingAveragePerChannelMinMaxObserver):
             quant_max=quant_max,
             eps=eps,
             is_dynamic=is_dynamic,
-            **kwargs,
         )
         if not (qscheme.is_symmetric or qscheme is per_channel_affine):
             self._refuse_qscheme("per_channel_affine or per_channel_symmetric")

@@ -75,7 +75,12 @@ class Pair(NamedTuple):
     first, second
         Paths of the layers.
     between
-        What is called between them: modules, functions and names of methods.
+        Modules, functions and names of methods that are called between them.
+
+    Examples
+    --------
+    >>> Pair("0", "2").between
+    ()
     """
 
     first: str
@@ -131,7 +136,7 @@ def _lets_pass(model: Module, node: Node) -> bool:
 
 
 def _flattens(module: Any, node: Node) -> bool:
-    """Whether all but the batch become one dimension, each channel's numbers side by side."""
+    """Return True if all but the batch becomes one dimension, a channel's numbers side by side."""
     if isinstance(module, nn.Flatten):
         return bool(module.start_dim == 1 and module.end_dim == -1)
     return node.target is flatten and tuple(node.args[1:]) == (1,) and not node.kwargs

@@ -115,7 +115,7 @@ def _channel_axis(layer: Any) -> int:
 
 
 def _is_one_relu(model: Module, pair: Pair) -> bool:
-    """Whether just a ReLU stands between, which is exact above c."""
+    """Return True if only a ReLU stands between, which is exact above c."""
     between = list(pair.between)
     fused = model.get_submodule(pair.first)
     if not between and isinstance(fused, nni._FusedModule):

@@ -81,11 +81,11 @@ class Moments:
 
     @property
     def mean(self) -> Array:
-        """Of each channel."""
+        """Mean of each channel."""
         return np.asarray(self.total / self.count)
 
     @property
     def deviation(self) -> Array:
-        """Of each channel, that of the numbers seen."""
+        """Standard deviation of the numbers seen of each channel."""
         variance = self.squares / self.count - self.mean**2
         return np.asarray(np.sqrt(np.maximum(variance, 0.0)))

@@ -10,7 +10,7 @@ from parity.harness import parity_case
 
 
 def numbers(*shape: int, seed: int = 0) -> Any:
-    """The same random numbers for both libraries."""
+    """Return random numbers that are the same for both libraries."""
     return np.random.default_rng((seed, *shape)).standard_normal(shape).astype(np.float32)
 
 

@@ -1,0 +1,15 @@
+from .catalogue import answer as answer
+from .catalogue import describe as describe
+from .catalogue import exercises as exercises
+from .catalogue import get as get
+from .catalogue import solution as solution
+from .exercise import Case as Case
+from .exercise import Exercise as Exercise
+from .exercise import Mistake as Mistake
+from .grading import Report as Report
+from .grading import check as check
+from .grading import check_all as check_all
+from .grading import check_file as check_file
+from .loading import SolutionError as SolutionError
+from .result import Failure as Failure
+from .result import Result as Result
