@@ -19,6 +19,7 @@ TRANSLATED = [
     "start/product_of_integers",
     "start/layer",
     "start/network",
+    "course/index",
     "ten_minutes",
     "glossary",
 ]

@@ -43,6 +43,7 @@ extensions = [
     "drawing",
     "folded",
     "exercise_table",
+    "course_pages",
     "languages",
     "chinese_search",
 ]

@@ -26,6 +26,7 @@ STRINGS = r'((?:^".*"\n?)+|".*"\n(?:^".*"\n?)*)'
 ENTRY = re.compile(rf"^msgid {STRINGS}^msgstr {STRINGS}", re.MULTILINE)
 ROLE = re.compile(r":[a-z]+:`(?:[^`<]*<)?~?([^`<>]+)>?`")
 LITERAL = re.compile(r"``(.+?)``")
+PLAN = re.compile(r"^\.\. course-plan:: (\d+)$", re.MULTILINE)
 FIGURE = re.compile(r"^ *\.\. pyqref-figure:: (\S+)$", re.MULTILINE)
 
 
@@ -73,6 +74,8 @@ def test_messages_stand_in_the_english_page(path: Path) -> None:
     page += "".join(INTERACTIVE[name].source() for name in FIGURE.findall(page))
     if ".. exercise-table::" in page:
         page += (DOCS / "_ext" / "exercise_table.py").read_text(encoding="utf-8")
+    for weeks in PLAN.findall(page):
+        page += "\n".join(extension("course_pages").plan_lines(int(weeks)))
     page = re.sub(r"\s+", "", page)
     assert [] == [each for each, _ in entries(path) if re.sub(r"\s+", "", each) not in page]
 
