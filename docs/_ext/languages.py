@@ -22,6 +22,7 @@ TRANSLATED = [
     "course/index",
     "ten_minutes",
     "glossary",
+    "faq",
 ]
 
 
