@@ -102,19 +102,18 @@ def root_of_english(app: Any, doctree: Any, name: str) -> None:
     app.config.pyqref_docs = "/".join([".."] * (name.count("/") + 1))
 
 
-def by_pinyin(item: Any) -> bytes:
+def by_pinyin(term: str) -> bytes:
     """Place of a term: GB 2312 orders the common characters as they are pronounced.
 
     Words in Latin letters come first.
     """
-    term = item[0].astext().lower()
-    return term.translate(str.maketrans(OTHERWISE_READ)).encode("gb18030")
+    return term.lower().translate(str.maketrans(OTHERWISE_READ)).encode("gb18030")
 
 
 def sort_glossary(app: Any, doctree: Any) -> None:
     """Sort the terms by their Chinese names."""
     for glossary in doctree.findall(addnodes.glossary):
-        glossary[0][:] = sorted(glossary[0], key=by_pinyin)
+        glossary[0][:] = sorted(glossary[0], key=lambda item: by_pinyin(item[0].astext()))
 
 
 def require_translation(app: Any, doctree: Any) -> None:

@@ -6,9 +6,12 @@ That no message lacks a translation altogether is found when the site is built.
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from docs.extensions import extension
@@ -33,6 +36,17 @@ FIGURE = re.compile(r"^ *\.\. pyqref-figure:: (\S+)$", re.MULTILINE)
 def page_of(path: Path) -> str:
     """Name of the page that a file of messages belongs to."""
     return path.relative_to(FOLDER).with_suffix("").as_posix()
+
+
+def configuration() -> Any:
+    """Return docs/locale/conf.py as a module."""
+    pytest.importorskip("sphinx")
+    spec = importlib.util.spec_from_file_location("locale_conf", DOCS / "locale" / "conf.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def entries(path: Path) -> list[tuple[str, str]]:
@@ -75,6 +89,7 @@ def test_messages_stand_in_the_english_page(path: Path) -> None:
     if ".. exercise-table::" in page:
         page += (DOCS / "_ext" / "exercise_table.py").read_text(encoding="utf-8")
     for weeks in PLAN.findall(page):
+        pytest.importorskip("sphinx")
         page += "\n".join(extension("course_pages").plan_lines(int(weeks)))
     page = re.sub(r"\s+", "", page)
     assert [] == [each for each, _ in entries(path) if re.sub(r"\s+", "", each) not in page]
@@ -117,3 +132,47 @@ def test_the_browser_looks_up_what_was_indexed() -> None:
     indexed = search.pieces("用 QConfig 做动态量化。")
     assert {"QConfig", "量化", "动态量化", "动态量"} <= set(indexed)
     assert max(map(len, indexed[1:])) == search.LONGEST
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "link"),
+    [
+        ("en", "faq", "zh_CN/faq.html"),
+        ("en", "start/layer", "../zh_CN/start/layer.html"),
+        ("zh_CN", "faq", "../faq.html"),
+        ("zh_CN", "start/layer", "../../start/layer.html"),
+    ],
+)
+def test_twins_are_linked_from_any_folder(language: str, name: str, link: str) -> None:
+    """A page leads to its twin, up as many folders as it lies below the root."""
+    pytest.importorskip("sphinx")
+    context = {"body": ""}
+    app = SimpleNamespace(config=SimpleNamespace(language=language))
+    extension("languages").link_twin(app, name, "", context, None)
+    assert f'href="{link}"' in context["body"]
+
+
+def test_contents_keep_what_is_translated() -> None:
+    """Other pages are not named in a table of contents, and an empty one goes; text stays."""
+    tree = ".. toctree::\n   :hidden:\n\n   {}\n   theory/index\n\nText\n"
+    content = [tree.format("start/index") + "\n" + tree.format("errata")]
+    configuration().keep_translated_contents(None, "index", content)
+    kept = ".. toctree::\n   :hidden:\n\n   start/index\n\nText\n\nText\n"
+    assert content[0].rstrip() == kept.rstrip()
+
+
+def test_the_glossary_is_in_the_order_of_pinyin() -> None:
+    """Latin words first, then a, b, c; 重 is read chóng, and 校 jiào."""
+    words = [
+        "fbgemm",
+        "饱和",
+        "步长",
+        "乘数",
+        "重新量化",
+        "打包参数",
+        "即时模式",
+        "校准",
+        "直通估计器",
+        "中点",
+    ]
+    assert sorted(words, key=configuration().by_pinyin) == words
