@@ -13,7 +13,17 @@ __all__ = ["SolutionError", "defined", "wanted"]
 
 
 class SolutionError(Exception):
-    """Why a file cannot be checked, in words for who wrote it."""
+    """A file cannot be checked; the message is for its author.
+
+    Examples
+    --------
+    >>> from pyqref import course
+    >>> try:
+    ...     course.check_file("quantize", "no_such_file.py")
+    ... except course.SolutionError as error:
+    ...     print(error)
+    no_such_file.py is no file
+    """
 
 
 def wanted(signature: str) -> str:

@@ -39,9 +39,10 @@ def value_of(code: str, here: Path) -> Any:
     from .. import nn, plot
 
     tree = ast.parse(code, "<the page>")
-    if not tree.body or not isinstance(tree.body[-1], ast.Expr):
+    shown = tree.body.pop() if tree.body else None
+    if not isinstance(shown, ast.Expr):
         raise ValueError("the last line must be an expression, what is to be shown")
-    last = ast.Expression(tree.body.pop().value)
+    last = ast.Expression(shown.value)
     names = {"pyqref": pyqref, "torch": pyqref, "nn": nn, "plot": plot, "np": numpy, "here": here}
     exec(compile(tree, "<the page>", "exec"), names)
     return eval(compile(last, "<the page>", "eval"), names)

@@ -15,13 +15,12 @@ from docs.extensions import FOLDER, extension
 
 DOCS = FOLDER.parent
 RUNGS = sorted(set((DOCS / "start").glob("*.rst")) - {DOCS / "start" / "index.rst"})
-METHODS = ("ranges", "repair")
 """Chapters that compare methods; they have no plain formula beside an exact one."""
 
 CHAPTERS = [
     path
     for path in sorted((DOCS / "theory").glob("*.rst"))
-    if path.stem not in ("index", "equations", *METHODS)
+    if path.stem not in ("index", "equations")
 ]
 
 

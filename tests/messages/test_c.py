@@ -73,9 +73,6 @@ def test_models(tmp_path: Path) -> None:
     with says("quantize it once"):
         write(X, TwoGrids(True))
     write(X, TwoGrids(False))
-    with says("give a batch of one image"):
-        write(PICTURE[0], quantize(), nn.MaxPool2d(2))
-    write(PICTURE, quantize(), nn.MaxPool2d(2))
     with says("quantize the two layers one by one"):
         write(X, quantize(), nniq.LinearLeakyReLU(4, 2, 0.1))
     with says("quantize it statically"):

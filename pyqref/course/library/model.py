@@ -68,6 +68,12 @@ class Library:
         Makes cases from a random generator.
     traits
         Properties by which wrong results are described.
+
+    Examples
+    --------
+    >>> from pyqref.course.library import LIBRARIES
+    >>> LIBRARIES["quantize"].exercise
+    'quantize'
     """
 
     exercise: str

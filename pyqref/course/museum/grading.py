@@ -22,7 +22,7 @@ __all__ = ["Grade", "grade_tests"]
 
 @dataclass(frozen=True)
 class Grade:
-    """What :func:`grade_tests` found.
+    """Bugs that the tests of :func:`grade_tests` noticed, and those that they missed.
 
     Attributes
     ----------

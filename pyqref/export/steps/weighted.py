@@ -35,8 +35,6 @@ def _weighted(plan: Planner, packed: Any, x: Value, relu: bool, before: Any = No
         return plan.step("linear", [x], "eq-linear-accumulator", packed=packed, relu=relu)
     if packed.spatial > 2:
         raise Unsupported("it has three dimensions, C is written for one and two")
-    if len(x.shape) != packed.spatial + 2:
-        raise Unsupported("its input has no batch: give a batch of one image")
     padding = packed.padding if before is None else before
     kind, label = "convolution", "eq-conv-accumulator"
     if packed.transposed:
