@@ -18,35 +18,40 @@ def parsed(directive: SphinxDirective, lines: list[str]) -> list[nodes.Node]:
     return container.children
 
 
+def plan_lines(weeks: int) -> list[str]:
+    """Return a plan of six or of twelve weeks, in reStructuredText."""
+    from pyqref.course.plan import PLANS
+
+    lines: list[str] = []
+    for number, week in enumerate(PLANS[weeks], 1):
+        reading = ", ".join(f":doc:`/{each}`" for each in week.reading)
+        tutorials = ", ".join(f":doc:`/auto_tutorials/{each}`" for each in week.tutorials)
+        lines += [
+            (
+                f"**Week {number}: {week.title}.** {week.hours[0]} hours in class, "
+                f"{week.hours[1]} at home."
+            ),
+            "",
+            f":Goals: Students can {'; '.join(week.goals)}.",
+            f":Before: {week.needs}",
+            f":Read: {reading}",
+            f":Tutorials: {tutorials}",
+            f":Exercises: {', '.join(f'``{each}``' for each in week.exercises)}",
+            f":Bugs: {', '.join(f'``{each}``' for each in week.bugs)}",
+            f":To discuss: {week.question}",
+            f":Project: {week.project}",
+            "",
+        ]
+    return lines
+
+
 class CoursePlan(SphinxDirective):
-    """A plan of six or of twelve weeks, from pyqref.course.plan."""
+    """A plan of some weeks, from pyqref.course.plan."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        from pyqref.course.plan import PLANS
-
-        lines: list[str] = []
-        for number, week in enumerate(PLANS[int(self.arguments[0])], 1):
-            reading = ", ".join(f":doc:`/{each}`" for each in week.reading)
-            tutorials = ", ".join(f":doc:`/auto_tutorials/{each}`" for each in week.tutorials)
-            lines += [
-                (
-                    f"**Week {number}: {week.title}.** {week.hours[0]} hours in class, "
-                    f"{week.hours[1]} at home."
-                ),
-                "",
-                f":Goals: Students can {'; '.join(week.goals)}.",
-                f":Before: {week.needs}",
-                f":Read: {reading}",
-                f":Tutorials: {tutorials}",
-                f":Exercises: {', '.join(f'``{each}``' for each in week.exercises)}",
-                f":Bugs: {', '.join(f'``{each}``' for each in week.bugs)}",
-                f":To discuss: {week.question}",
-                f":Project: {week.project}",
-                "",
-            ]
-        return parsed(self, lines)
+        return parsed(self, plan_lines(int(self.arguments[0])))
 
 
 class BugMuseum(SphinxDirective):
@@ -83,7 +88,8 @@ class BugMuseum(SphinxDirective):
 
 def draw(app: Sphinx, error: Exception | None) -> None:
     """Draw the pictures of the museum beside the pages that show them."""
-    if error is not None or app.builder.format != "html":
+    shown = "course/museum" in app.env.found_docs
+    if error is not None or app.builder.format != "html" or not shown:
         return
     from pyqref.course.museum import bugs, picture
 

@@ -11,7 +11,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
-TRANSLATED = ["index", "ten_minutes", "glossary"]
+TRANSLATED = [
+    "index",
+    "start/index",
+    "start/eight_numbers",
+    "start/range_and_outliers",
+    "start/product_of_integers",
+    "start/layer",
+    "start/network",
+    "course/index",
+    "ten_minutes",
+    "glossary",
+    "faq",
+]
 
 
 def link_twin(app: Any, name: str, template: str, context: Any, doctree: Any) -> None:
@@ -20,7 +32,8 @@ def link_twin(app: Any, name: str, template: str, context: Any, doctree: Any) ->
         return
     chinese = app.config.language == "zh_CN"
     where, code, word = ("../", "en", "English") if chinese else ("zh_CN/", "zh-CN", "简体中文")
-    link = f'<a href="{where}{name}.html" hreflang="{code}" lang="{code}">{word}</a>'
+    root = "../" * name.count("/")
+    link = f'<a href="{root}{where}{name}.html" hreflang="{code}" lang="{code}">{word}</a>'
     context["body"] = f'<p class="twin">{link}</p>\n{context["body"]}'
 
 

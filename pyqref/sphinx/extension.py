@@ -107,15 +107,12 @@ class FigureDirective(_Directive):
         name = self.arguments[0]
         if name not in INTERACTIVE:
             raise self.error(f"{self.name}: name must be one of {', '.join(INTERACTIVE)}")
-        figure = INTERACTIVE[name]
-        caption = nodes.paragraph()
-        caption += nodes.strong(text=figure.title)
-        caption += nodes.Text(f" {figure.caption} Equations: ")
-        for place, label in enumerate(figure.labels):
-            caption += nodes.Text(", " if place else "")
-            caption += nodes.literal(text=label)
-        caption += nodes.Text(".")
-        return [_marked(opening(name), name), caption, nodes.raw("", CLOSING, format="html")]
+        text = INTERACTIVE[name].source()
+        inlines, messages = self.parse_inline(text)
+        caption = nodes.paragraph(text, "", *inlines)  # the source is what translators see
+        self.set_source_info(caption)
+        closing = nodes.raw("", CLOSING, format="html")
+        return [_marked(opening(name), name), caption, closing, *messages]
 
 
 class PlotDirective(_Directive):

@@ -55,6 +55,17 @@ class Interactive:
     labels: tuple[str, ...]
     scripts: tuple[str, ...]
 
+    def source(self) -> str:
+        """Return what stands below the figure, in reStructuredText.
+
+        Examples
+        --------
+        >>> INTERACTIVE["ties"].source()[:33]
+        '**Half-way between two integers**'
+        """
+        labels = ", ".join(f"``{label}``" for label in self.labels)
+        return f"**{self.title}** {self.caption} Equations: {labels}."
+
 
 INTERACTIVE = {
     each.name: each
