@@ -13,7 +13,7 @@ import re
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Generic, get_origin
 
 PACKAGES = [
     "pyqref.quantization",
@@ -208,9 +208,10 @@ def link_equations(
 def documented_bases(app: Any, name: str, subject: Any, options: Any, bases: list[Any]) -> None:
     """Replace a base without a page by the first of its own bases that has one."""
     # NamedTuple, as a base, is a function and has no bases of its own.
-    chains = [getattr(base, "__mro__", (base,)) for base in bases]
+    classes = [get_origin(base) or base for base in bases]
+    chains = [getattr(each, "__mro__", (each,)) for each in classes]
     first = [next(filter(_can_be_looked_up, chain), object) for chain in chains]
-    bases[:] = list(dict.fromkeys(each for each in first if each is not object))
+    bases[:] = list(dict.fromkeys(each for each in first if each not in (object, Generic)))
 
 
 def _can_be_looked_up(subject: type) -> bool:
