@@ -85,6 +85,7 @@ def main(how: str, checkpoint: str | None = None) -> None:
             prepared(), batches(), checkpoint=checkpoint, piece=2, progress=_kill_after_half
         )
     if how == "interrupted":
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # where a shell has it ignored
         begun = Path("begun")
         q.calibrate(
             prepared(),

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._insides.code_objects import exchange
+
 __all__ = ["Bug"]
 
 
@@ -80,11 +82,11 @@ class Bug:
         """Give the function the bug for a while, wherever it was imported to."""
         function = self.original()
         before = function.__code__
-        function.__code__ = self.code()
+        exchange(function, self.code())
         try:
             yield
         finally:
-            function.__code__ = before
+            exchange(function, before)
 
     def values(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the value of the example without the bug and with it."""

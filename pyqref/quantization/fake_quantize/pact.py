@@ -88,6 +88,11 @@ class PACTFakeQuantize(FakeQuantizeBase):
         super().__init__()
         if not 0 < alpha < float("inf"):
             raise ValueError(f"PACTFakeQuantize: alpha must be positive and finite, got {alpha}")
+        if not isinstance(dtype, Dtype) or np.dtype(dtype.numpy_dtype).kind not in "iu":
+            raise ValueError(
+                "PACTFakeQuantize: dtype must be one of integers such as pyqref.quint8, "
+                f"got {dtype!r}"
+            )
         info = np.iinfo(dtype.numpy_dtype)
         if not info.min <= quant_min < quant_max <= info.max:
             raise ValueError(

@@ -100,7 +100,10 @@ class PercentileObserver(CountedObserverBase):
             raise TypeError(f"{name}: percentile must be a number, got {percentile!r}")
         if not 0 < percentile <= 100:
             raise ValueError(f"{name}: percentile must be in (0, 100], got {percentile}")
-        is_symmetric = qscheme.is_symmetric if symmetric is None else symmetric
+        if symmetric is None:  # a wrong scheme is refused below
+            is_symmetric = isinstance(qscheme, Qscheme) and qscheme.is_symmetric
+        else:
+            is_symmetric = symmetric
         widening = "magnitudes" if is_symmetric else "values"
         super().__init__(
             bins=bins,
