@@ -71,7 +71,7 @@ def equalized() -> Any:
         ax.set_title(title)
         ax.set_xlabel("channel")
     axes[0].set_ylabel("range of the weights")
-    axes[0].legend(fontsize="small")
+    axes[1].legend(fontsize="small", loc="upper left")
     return figure
 
 
