@@ -21,7 +21,15 @@ from typing import NamedTuple
 
 __all__ = ["Equation", "Function", "Known", "Survey", "known", "lacking", "survey"]
 
-ROOT = Path(__file__).parents[2]
+
+def _source_tree() -> Path:
+    """The tree in which this file stands; an installed package may be used inside of one."""
+    here, start = Path(__file__).parents[2], Path.cwd()
+    is_tree = (start / "pyqref" / "sphinx" / "equations.py").exists()
+    return start if is_tree and not (here / "docs" / "theory").is_dir() else here
+
+
+ROOT = _source_tree()
 THEORY = ROOT / "docs" / "theory"
 PACKAGE = ROOT / "pyqref"
 TESTS = ROOT / "tests"
