@@ -25,8 +25,9 @@ __all__ = ["Equation", "Function", "Known", "Survey", "known", "lacking", "surve
 def _source_tree() -> Path:
     """The tree in which this file stands; an installed package may be used inside of one."""
     here, start = Path(__file__).parents[2], Path.cwd()
-    is_tree = (start / "pyqref" / "sphinx" / "equations.py").exists()
-    return start if is_tree and not (here / "docs" / "theory").is_dir() else here
+    around = (here, start, *start.parents)
+    marks = ("docs/theory/index.rst", "pyqref/sphinx/equations.py")
+    return next((each for each in around if all((each / mark).exists() for mark in marks)), here)
 
 
 ROOT = _source_tree()
