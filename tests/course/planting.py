@@ -27,6 +27,8 @@ def outcome(bug: Bug) -> int:
             os.dup2(null, 1)
             with bug.planted():
                 options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
+                # An installed pyqref has a plugin of pytest, and is imported already.
+                options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
                 code = int(pytest.main([*options, str(ROOT / bug.test)]))
         finally:
             os._exit(code)
