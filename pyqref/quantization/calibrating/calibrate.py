@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import sys
 from collections.abc import Callable, Iterator
 from itertools import islice
 from os import PathLike
@@ -17,6 +16,7 @@ from pyqref.quantization.merging import watchers
 from .checkpoint import Checkpoint
 from .pieces import forget, take_in
 from .pools import Piece, in_process, on_cluster, on_workers
+from .report import Report
 from .sources import batches_of, grouped
 
 __all__ = ["calibrate"]
@@ -125,17 +125,18 @@ def calibrate(
     kept = None if checkpoint is None else Checkpoint(checkpoint, prepared, piece)
     done = 0 if kept is None else kept.resume()
     skipped = sum(len(batches) for _, batches in islice(pieces, done))
-    report = _Report(progress, skipped)
+    report = Report("calibrate", progress, "batches", skipped)
+    sizes: list[int] = []
     fresh = copy.deepcopy(prepared)
     forget(fresh)
-    seen = _observed(fresh, report.counting(pieces), workers, client)
+    seen = _observed(fresh, _counting(pieces, sizes), workers, client)
     try:
         for each in seen:
             take_in(prepared, each)
             done += 1
             if kept is not None:
                 kept.write(done)
-            report.step()
+            report.add(sizes.pop(0))
     finally:
         seen.close()
         report.end()
@@ -158,6 +159,13 @@ def _numbered(groups: Iterator[list[Any]]) -> Iterator[Piece]:
         first += len(batches)
 
 
+def _counting(pieces: Iterator[Piece], sizes: list[int]) -> Iterator[Piece]:
+    """The pieces, whose sizes are noted as they are taken."""
+    for first, batches in pieces:
+        sizes.append(len(batches))
+        yield first, batches
+
+
 def _check(prepared: Module, **counts: Any) -> None:
     require_module("calibrate", prepared)
     for name, value in counts.items():
@@ -175,30 +183,3 @@ def _check(prepared: Module, **counts: Any) -> None:
             "calibrate: the model is in training mode, where batch norm and dropout give other "
             "values than in use; call prepared.eval() first"
         )
-
-
-class _Report:
-    """Tells how many batches were seen."""
-
-    def __init__(self, progress: bool | Callable[[int], object], seen: int) -> None:
-        self.call = progress if callable(progress) else None
-        self.shows = progress is True and sys.stderr.isatty()
-        self.seen = seen
-        self.sizes: list[int] = []
-
-    def counting(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
-        for first, batches in pieces:
-            self.sizes.append(len(batches))
-            yield first, batches
-
-    def step(self) -> None:
-        self.seen += self.sizes.pop(0)
-        if self.call is not None:
-            self.call(self.seen)
-        if self.shows:
-            sys.stderr.write(f"\rcalibrate: {self.seen} batches")
-            sys.stderr.flush()
-
-    def end(self) -> None:
-        if self.shows and self.seen:
-            sys.stderr.write("\n")
