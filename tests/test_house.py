@@ -50,6 +50,7 @@ FLOORS: dict[str, float] = {
     "pyqref.quantization": 6,
     "pyqref.quantization.fx": 7,
     "pyqref.quantization.quantize_fx": 7,
+    "pyqref.quantization.mixed_precision": 8,
     "pyqref.ao": 8,
     "pyqref._C": 3.2,
     "pyqref._dynamo": 8,

@@ -2,56 +2,90 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
+from typing import Any
 
 from .. import nn
 from .._typing import Tensor
-from ..autograd import no_grad
-from ..quantization import QConfig, QuantWrapper, convert, prepare
-from .layers import plain_layers
-from .noise import sqnr
+from ..fx.errors import TraceError
+from ..quantization import QConfig, QConfigMapping
+from ..quantization.diagnostics import NotQuantizedWarning, warn
+from ..quantization.mixed_precision.measuring import Measurer
+from ..quantization.mixed_precision.widths import Width
+from .untraced import as_number, layers_alone
 
 __all__ = ["sensitivity"]
+
+_ASKS = "sensitivity"
 
 
 def sensitivity(
     model: nn.Module,
-    qconfig: QConfig,
-    inputs: Tensor,
+    qconfig: QConfig | QConfigMapping,
+    inputs: Tensor | Iterable[Any],
     *,
-    calibration: Tensor | None = None,
+    calibration: Tensor | Iterable[Any] | None = None,
     layers: Sequence[str] | None = None,
+    metric: str | Callable[[Any, Any], Any] = "sqnr",
+    checkpoint: str | PathLike[str] | None = None,
+    progress: bool | Callable[[int], object] = True,
 ) -> dict[str, float]:
-    """Quantize each layer alone and compare the model's output with the float one, in dB.
+    """Quantize each part of a model alone and measure the model's output.
 
-    For each layer a copy of the model is made in which only that layer runs on integers:
-    its input is quantized, its output quantized and dequantized. All else stays float, so the
-    noise of one layer is seen after it went through the layers behind.
+    For each part a copy of the model is made in which only that part runs on integers: its input
+    is quantized, its output quantized and dequantized. All else stays float, so the noise of one
+    part is seen after it went through the layers behind. A part is a layer, alone or fused with
+    what follows it, or a function or method in ``forward``.
 
     Parameters
     ----------
     model
-        A float model in evaluation mode, fused if it is to be quantized fused; it gives one
-        tensor and is not changed.
+        A float model in evaluation mode, fused or not. It is not changed.
     qconfig
-        Observers of the layer's activations and of its weight.
+        Observers of the part's activations and of its weight. Parts that cannot take it have the
+        usual one of their kind: recurrent layers are dynamic, embeddings have quantized weights
+        only, a sigmoid has a fixed grid.
     inputs
-        What the model is called with; a tuple stands for several arguments.
+        What the metric is measured on: a tensor; a tuple for several arguments; or batches, each a
+        tensor or a pair ``(inputs, targets)``.
     calibration
         What the observers see; ``inputs`` if None.
     layers
-        Paths of modules to quantize, each with a weight; all such modules if None.
+        Names of parts; all if None. That of a layer is its path, that of a function or a method
+        the name of its node in the graph.
+    metric
+        ``"sqnr"``, in dB; ``"accuracy"``, ``"loss"``, or a function of output and target that
+        gives one number for a batch, as for :func:`pyqref.ledger`.
+    checkpoint
+        Path of a file that keeps every measurement; called again, it goes on from there.
+    progress
+        True shows the number of measurements on a terminal; a function is called with it.
 
     Returns
     -------
     dict
-        For each path the signal to quantization noise ratio of the model's output.
+        For each name the metric of the model with this part quantized, in the order in which the
+        parts run.
 
     Raises
     ------
+    TypeError
+        An argument is of a wrong type.
     ValueError
-        If the model has no layer with a weight.
+        The model has no part that can be quantized, or none of a name in ``layers``.
+
+    Warns
+    -----
+    NotQuantizedWarning
+        Something is left out, because its QConfig is None or because the model cannot be traced.
+
+    Notes
+    -----
+    An operation without a quantized form, such as GELU, computes on float numbers between a
+    quantized input and a quantized output, with weights rounded to their grid. Methods of one name,
+    and calls of one layer, are one part. In a model that no graph can record, the layers with a
+    quantized form are measured, and the warning names what else is called.
 
     Examples
     --------
@@ -64,45 +98,33 @@ def sensitivity(
     >>> list(found), all(30 < ratio < 60 for ratio in found.values())
     (['0', '2'], True)
     """
-    if layers is None:
-        layers = weighted_layers(model)
-    if not layers:
-        raise ValueError("model must have a layer with a weight, got none")
-    reference = run(model, inputs)
-    ratios = {}
-    for name in layers:
-        alone = with_one_wrapped(model, name, qconfig)
-        prepare(alone, inplace=True)
-        run(alone, inputs if calibration is None else calibration)
-        convert(alone, inplace=True)
-        ratios[name] = sqnr(reference, run(alone, inputs))
-    return ratios
+    data = [(inputs, None)] if isinstance(inputs, tuple) else inputs
+    seen = [(calibration, None)] if isinstance(calibration, tuple) else calibration
+    try:
+        measurer = Measurer(_ASKS, model, data, seen, metric, qconfig, checkpoint, progress)
+    except TraceError as error:
+        return layers_alone(model, qconfig, data, seen, layers, metric, error)
+    try:
+        return _of_parts(measurer, layers, metric)
+    finally:
+        measurer.report.end()
 
 
-def run(model: nn.Module, inputs: Tensor) -> Tensor:
-    """Call the model without recording gradients."""
-    with no_grad():
-        return model(*inputs) if isinstance(inputs, tuple) else model(inputs)
-
-
-def weighted_layers(model: nn.Module) -> list[str]:
-    """Paths of the modules to quantize: those with a weight, or fused around one."""
-    kinds = (nn.intrinsic._FusedModule, *SINGLE)
-    return [name for name in plain_layers(model) if isinstance(model.get_submodule(name), kinds)]
-
-
-SINGLE = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
-"""Layers that ``convert`` makes quantized ones of and that have a weight."""
-
-
-def with_one_wrapped(model: nn.Module, name: str, qconfig: QConfig) -> nn.Module:
-    """A copy of ``model`` in which the module ``name`` stands between two stubs."""
-    alone = copy.deepcopy(model)
-    for each in alone.modules():
-        each.qconfig = None
-    wrapper = QuantWrapper(alone.get_submodule(name))
-    for each in wrapper.modules():
-        each.qconfig = qconfig
-    parent, _, last = name.rpartition(".")
-    setattr(alone.get_submodule(parent) if parent else alone, last, wrapper)
-    return alone
+def _of_parts(measurer: Measurer, layers: Sequence[str] | None, metric: object) -> dict[str, float]:
+    units = measurer.everything
+    for name in measurer.left:
+        if layers is None and name not in units:
+            warn(f"{_ASKS}: {name!r} is left out: {measurer.left[name]}", NotQuantizedWarning)
+    if not units:
+        raise ValueError(f"{_ASKS}: model must have an operation that can be quantized, got none")
+    names = list(units) if layers is None else list(layers)
+    if unknown := sorted(set(names) - set(units)):
+        raise ValueError(
+            f"{_ASKS}: layers must be names of parts of the model, got {unknown}; it has "
+            f"{list(units)}"
+        )
+    found = {}
+    for name in names:
+        measured = measurer.single(units[name], Width(8, 8))
+        found[name] = as_number(measured, metric)
+    return found

@@ -175,5 +175,6 @@ from .stubs import QuantWrapper as QuantWrapper
 from .calibrating import CalibrationError as CalibrationError
 from .calibrating import calibrate as calibrate
 from . import fx as fx  # not in __all__
+from . import mixed_precision as mixed_precision  # not in __all__
 from . import quantize_fx as quantize_fx  # not in __all__
 from . import repair as repair  # not in __all__

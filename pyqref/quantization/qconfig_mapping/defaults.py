@@ -37,6 +37,7 @@ __all__ = [
     "get_default_qconfig_mapping",
     "get_symmetric_qnnpack_qat_qconfig_mapping",
     "get_symmetric_qnnpack_qconfig_mapping",
+    "usual_mapping",
 ]
 
 _TRANSPOSED: tuple[Any, ...] = (
@@ -89,7 +90,7 @@ def get_default_qconfig_mapping(backend: str = "x86", version: int = 0) -> QConf
     >>> mapping.object_type_qconfigs[nn.Sigmoid].activation().scale
     tensor([0.0039])
     """
-    return _default(backend, get_default_qconfig(backend, version), is_qat=False)
+    return usual_mapping(backend, get_default_qconfig(backend, version), is_qat=False)
 
 
 def get_default_qat_qconfig_mapping(backend: str = "x86", version: int = 1) -> QConfigMapping:
@@ -116,10 +117,11 @@ def get_default_qat_qconfig_mapping(backend: str = "x86", version: int = 1) -> Q
     >>> type(get_default_qat_qconfig_mapping().global_qconfig.weight()).__name__
     'FusedMovingAvgObsFakeQuantize'
     """
-    return _default(backend, get_default_qat_qconfig(backend, version), is_qat=True)
+    return usual_mapping(backend, get_default_qat_qconfig(backend, version), is_qat=True)
 
 
-def _default(backend: str, qconfig: QConfig, is_qat: bool) -> QConfigMapping:
+def usual_mapping(backend: str, qconfig: QConfig, is_qat: bool = False) -> QConfigMapping:
+    """A QConfig for everything, and what differs from it where an operation cannot take it."""
     activation = qconfig.activation
     transposed = qconfig
     if backend in _PER_TENSOR_TRANSPOSED:

@@ -1,0 +1,157 @@
+"""From a choice of bits to a QConfigMapping, and to a quantized model."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pyqref.autograd import no_grad
+from pyqref.dtypes import quint8
+from pyqref.explaining.metrics import Batch
+from pyqref.explaining.running import called
+from pyqref.nn import MultiheadAttention
+from pyqref.nn import quantizable as nnqa
+from pyqref.nn import quantized as nnq
+from pyqref.nn.modules import Module
+from pyqref.quantization.backend_config import (
+    BackendPatternConfig,
+    DTypeConfig,
+    ObservationType,
+    get_native_backend_config,
+)
+from pyqref.quantization.fx.custom_config import ConvertCustomConfig, PrepareCustomConfig
+from pyqref.quantization.merging import watchers
+from pyqref.quantization.qconfig_mapping import QConfigMapping
+from pyqref.quantization.quantize_fx import convert_fx, prepare_fx
+from pyqref.tensor.fake_quantize import (
+    fake_quantize_per_channel_affine,
+    fake_quantize_per_tensor_affine,
+)
+
+from .costs import Costs
+from .units import Unit
+from .widths import Width, narrowed
+
+__all__ = ["alone", "mapping_of", "quantized"]
+
+
+def mapping_of(units: Mapping[str, Unit], chosen: Mapping[str, Width]) -> QConfigMapping:
+    """The mapping that gives each unit its bits, and leaves all else float.
+
+    Parameters
+    ----------
+    units
+        By name.
+    chosen
+        Their widths. A unit that follows is quantized if what it reads is.
+    """
+    mapping = QConfigMapping()
+    costs = Costs(units, 1)
+    for unit in units.values():
+        if unit.follows:
+            qconfig = None if costs.gives(unit.name, chosen) is None else unit.qconfig
+        else:
+            qconfig = narrowed(unit.qconfig, chosen[unit.name]) if unit.name in chosen else None
+        if qconfig is not None:
+            _set(mapping, unit, qconfig)
+    return mapping
+
+
+def _set(mapping: QConfigMapping, unit: Unit, qconfig: Any) -> QConfigMapping:
+    level, key = unit.entry
+    if level == "module_name":
+        return mapping.set_module_name(key, qconfig)
+    if level == "object_type":
+        return mapping.set_object_type(key, qconfig)
+    return mapping.set_module_name_object_type_order(*key, qconfig)
+
+
+def quantized(model: Module, mapping: QConfigMapping, calibration: Iterable[Batch]) -> Module:
+    """Prepare, calibrate and convert a copy of a model."""
+    return _made(model, mapping, calibration, {}, {})
+
+
+def _made(
+    model: Module,
+    mapping: QConfigMapping,
+    calibration: Iterable[Batch],
+    prepare_options: dict[str, Any],
+    convert_options: dict[str, Any],
+) -> Module:
+    first = next(iter(calibration)).inputs
+    prepared = prepare_fx(model, mapping, first, **prepare_options)
+    if any(True for _ in watchers(prepared)):
+        for batch in calibration:
+            called(prepared, batch.inputs)
+    return convert_fx(prepared, **convert_options)
+
+
+def alone(model: Module, unit: Unit, qconfig: Any, calibration: Iterable[Batch]) -> Module:
+    """A model in which one unit is quantized and all else is float.
+
+    Parameters
+    ----------
+    model
+        The float model, which stays as it is.
+    unit
+        The unit, which may be in its reference form.
+    qconfig
+        Its observers.
+    calibration
+        What they see.
+    """
+    if unit.kind in ("reference", "weights"):
+        model = _with_rounded_weights(model, unit, qconfig)
+    if unit.kind == "weights":
+        return model
+    mapping = _set(QConfigMapping(), unit, qconfig)
+    if unit.kind == "custom":
+        observed: Any = nnqa.MultiheadAttention
+        prepare = PrepareCustomConfig().set_float_to_observed_mapping(MultiheadAttention, observed)
+        convert = ConvertCustomConfig().set_observed_to_quantized_mapping(
+            observed, nnq.MultiheadAttention
+        )
+        return _made(
+            model,
+            mapping,
+            calibration,
+            {"prepare_custom_config": prepare},
+            {"convert_custom_config": convert},
+        )
+    if unit.kind == "reference":
+        back_end = {"backend_config": _with_reference_form(unit.target)}
+        return _made(model, mapping, calibration, back_end, back_end)
+    return quantized(model, mapping, calibration)
+
+
+def _with_reference_form(target: Any) -> Any:
+    """The native back end, and a pattern for one operation that it has no kernel for."""
+    config = BackendPatternConfig(target).add_dtype_config(
+        DTypeConfig(input_dtype=quint8, output_dtype=quint8)
+    )
+    different = ObservationType.OUTPUT_USE_DIFFERENT_OBSERVER_AS_INPUT
+    back_end = copy.deepcopy(get_native_backend_config())
+    return back_end.set_backend_pattern_config(config.set_observation_type(different))
+
+
+def _with_rounded_weights(model: Module, unit: Unit, qconfig: Any) -> Module:
+    """A copy of a model in which the weights of one module are those of the grid."""
+    if unit.entry[0] != "module_name":
+        return model
+    model = copy.deepcopy(model)
+    with no_grad():
+        for parameter in model.get_submodule(unit.entry[1]).parameters():
+            if parameter.ndim > 1:
+                parameter.copy_(_rounded(parameter, qconfig.weight()))
+    return model
+
+
+def _rounded(weight: Any, observer: Any) -> Any:
+    observer(weight)
+    scale, zero_point = observer.calculate_qparams()
+    ends = observer.quant_min, observer.quant_max
+    if scale.numel() == 1:
+        return fake_quantize_per_tensor_affine(weight, float(scale), int(zero_point), *ends)
+    zeros = zero_point.to(dtype=scale.dtype).int()
+    return fake_quantize_per_channel_affine(weight, scale, zeros, observer.ch_axis, *ends)
