@@ -58,7 +58,8 @@ def layers_alone(
         if unit is None:
             left.append(name)
             continue
-        quantized = alone(_Alone(model.get_submodule(name)).eval(), unit, unit.qconfig, inputs)
+        layer = _Alone(model.get_submodule(name)).eval()
+        quantized = alone(layer, unit, unit.qconfig, inputs, mapping.global_qconfig)
         changed = copy.deepcopy(model)
         parent, _, last = name.rpartition(".")
         setattr(changed.get_submodule(parent), last, quantized)

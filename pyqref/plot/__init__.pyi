@@ -1,6 +1,7 @@
 from .bits_sweep import bits_sweep as bits_sweep
 from .channel_error import channel_error as channel_error
 from .error_histogram import error_histogram as error_histogram
+from .frontier import frontier as frontier
 from .graph import graph as graph
 from .image import image as image
 from .layer_sqnr import layer_sqnr as layer_sqnr

@@ -61,6 +61,13 @@ def error_histogram(ax: Any) -> None:
     plot.error_histogram(errors, bound=0.05, ax=ax)
 
 
+def frontier(ax: Any) -> None:
+    """Five models, of which one is beaten and one chosen."""
+    best = [(3.0, 15.0), (4.0, 20.0), (5.5, 29.0), (8.0, 33.0)]
+    lines = {"budget": 6.0, "reference": 35.0}
+    plot.frontier([*best, (5.0, 18.0)], frontier=best, chosen=best[2], **lines, ax=ax)
+
+
 def graph(ax: Any) -> None:
     """A residual layer, laid out without Graphviz, which other machines may not have."""
 
@@ -134,6 +141,7 @@ FIGURES: dict[str, Callable[[Any], None]] = {
         bits_sweep,
         channel_error,
         error_histogram,
+        frontier,
         graph,
         image,
         layer_sqnr,

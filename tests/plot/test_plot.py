@@ -51,6 +51,7 @@ def draw_all(ax_of):
         plot.error_histogram({"a": values - 2}, unit="logit", ax=ax_of()),
         plot.quantization_grid(0.5, 2, quant_max=7, unit="V", ax=ax_of()),
         plot.sensitivity({"a": 30.0, "b": 40.0}, together=29.0, ax=ax_of()),
+        plot.frontier([(4.0, 30.0)], chosen=(4.0, 30.0), budget=5.0, ax=ax_of()),
         plot.waterfall(ledger(), ax=ax_of()),
         plot.weights_and_scales(values.reshape(4, 25), quantized_weight(), ax=ax_of()),
     ]
@@ -300,3 +301,21 @@ def test_observer_range_refuses_observers_of_channels(ax):
     observer(pyqref.rand(3, 4))
     with pytest.raises(ValueError, match=r"observer 'weight' must have one scale, got 3"):
         plot.observer_range([1.0], {"weight": observer}, ax=ax)
+
+
+def test_frontier_tells_the_beaten_from_the_best(ax):
+    """The staircase stays at a value until the next cost; what is beaten stands beside it."""
+    best = [(4.0, 0.9), (8.0, 0.97)]
+    plot.frontier([*best, (5.0, 0.8)], frontier=best, chosen=best[0], budget=6.0, ax=ax)
+    lines = lines_by_label(ax)
+    assert best == list(zip(*lines["frontier"].get_data(), strict=True))
+    assert [5.0] == list(lines["beaten"].get_xdata())
+    assert [6.0, 6.0] == list(lines["budget"].get_xdata())
+    assert [(4.0, 0.9)] == list(zip(*lines["chosen"].get_data(), strict=True))
+    stairs = next(each for each in ax.get_lines() if each.get_drawstyle() == "steps-post")
+    assert best == list(zip(*stairs.get_data(), strict=True))
+
+
+def test_frontier_needs_a_point(ax):
+    with pytest.raises(ValueError, match="points must have one model at least"):
+        plot.frontier([], ax=ax)

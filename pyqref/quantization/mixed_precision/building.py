@@ -21,6 +21,7 @@ from pyqref.quantization.backend_config import (
     get_native_backend_config,
 )
 from pyqref.quantization.fx.custom_config import ConvertCustomConfig, PrepareCustomConfig
+from pyqref.quantization.fx.observed import is_observer_node
 from pyqref.quantization.merging import watchers
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 from pyqref.quantization.quantize_fx import convert_fx, prepare_fx
@@ -69,25 +70,24 @@ def _set(mapping: QConfigMapping, unit: Unit, qconfig: Any) -> QConfigMapping:
 
 def quantized(model: Module, mapping: QConfigMapping, calibration: Iterable[Batch]) -> Module:
     """Prepare, calibrate and convert a copy of a model."""
-    return _made(model, mapping, calibration, {}, {})
+    prepared = prepare_fx(model, mapping, _first(calibration))
+    return convert_fx(_calibrated(prepared, calibration))
 
 
-def _made(
-    model: Module,
-    mapping: QConfigMapping,
-    calibration: Iterable[Batch],
-    prepare_options: dict[str, Any],
-    convert_options: dict[str, Any],
-) -> Module:
-    first = next(iter(calibration)).inputs
-    prepared = prepare_fx(model, mapping, first, **prepare_options)
+def _first(calibration: Iterable[Batch]) -> tuple[Any, ...]:
+    return next(iter(calibration)).inputs
+
+
+def _calibrated(prepared: Any, calibration: Iterable[Batch]) -> Any:
     if any(True for _ in watchers(prepared)):
         for batch in calibration:
             called(prepared, batch.inputs)
-    return convert_fx(prepared, **convert_options)
+    return prepared
 
 
-def alone(model: Module, unit: Unit, qconfig: Any, calibration: Iterable[Batch]) -> Module:
+def alone(
+    model: Module, unit: Unit, qconfig: Any, calibration: Iterable[Batch], usual: Any = None
+) -> Module:
     """A model in which one unit is quantized and all else is float.
 
     Parameters
@@ -100,29 +100,39 @@ def alone(model: Module, unit: Unit, qconfig: Any, calibration: Iterable[Batch])
         Its observers.
     calibration
         What they see.
+    usual
+        The QConfig whose observer finds the grid of the input, where that of the output is fixed.
     """
     if unit.kind in ("reference", "weights"):
         model = _with_rounded_weights(model, unit, qconfig)
     if unit.kind == "weights":
         return model
     mapping = _set(QConfigMapping(), unit, qconfig)
+    first = _first(calibration)
     if unit.kind == "custom":
         observed: Any = nnqa.MultiheadAttention
-        prepare = PrepareCustomConfig().set_float_to_observed_mapping(MultiheadAttention, observed)
-        convert = ConvertCustomConfig().set_observed_to_quantized_mapping(
+        custom = PrepareCustomConfig().set_float_to_observed_mapping(MultiheadAttention, observed)
+        prepared = prepare_fx(model, mapping, first, prepare_custom_config=custom)
+        back = ConvertCustomConfig().set_observed_to_quantized_mapping(
             observed, nnq.MultiheadAttention
         )
-        return _made(
-            model,
-            mapping,
-            calibration,
-            {"prepare_custom_config": prepare},
-            {"convert_custom_config": convert},
-        )
-    if unit.kind == "reference":
-        back_end = {"backend_config": _with_reference_form(unit.target)}
-        return _made(model, mapping, calibration, back_end, back_end)
-    return quantized(model, mapping, calibration)
+        return convert_fx(_calibrated(prepared, calibration), convert_custom_config=back)
+    back_end = _with_reference_form(unit.target) if unit.kind == "reference" else None
+    prepared = prepare_fx(model, mapping, first, backend_config=back_end)
+    if unit.fixed and usual is not None:
+        _observe_inputs(prepared, unit, usual)
+    return convert_fx(_calibrated(prepared, calibration), backend_config=back_end)
+
+
+def _observe_inputs(prepared: Any, unit: Unit, usual: Any) -> None:
+    """Give the inputs of a unit with a fixed grid observers that find one."""
+    modules = dict(prepared.named_modules())
+    for node in prepared.graph.nodes:
+        if is_observer_node(node, modules) and any(
+            unit.name in (user.name, user.target) or unit.entry[1] == user.target
+            for user in node.users
+        ):
+            setattr(prepared, node.target, usual.activation())
 
 
 def _with_reference_form(target: Any) -> Any:

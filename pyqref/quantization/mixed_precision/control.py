@@ -91,7 +91,8 @@ def quantize_with_accuracy_control(
     Notes
     -----
     It does for graph mode what ``nncf.quantize_with_accuracy_control`` does for its back ends. An
-    operation that keeps the grid of its input, such as a ReLU or a pooling, goes with it.
+    operation that keeps the grid of its input, such as a ReLU or a pooling, goes with it; one with
+    a fixed grid, such as a sigmoid, is quantized only behind integers.
 
     Examples
     --------
@@ -173,10 +174,12 @@ class _Control:
             yield from combinations(order, fewer)
 
     def _result(self, put_back: tuple[str, ...], fewest: bool) -> AccuracyControl:
-        measurer, bits = self.measurer, self._bits(put_back)
+        measurer = self.measurer
+        bits = measurer.costs.effective(self._bits(put_back))
         found = measurer.whole(bits)
+        also = [name for name in bits if bits[name] == FLOAT and name not in put_back]
         return AccuracyControl(
-            put_back=put_back,
+            put_back=(*put_back, *also),
             drop=self._worse(found),
             max_drop=self.bound,
             value=found.value,

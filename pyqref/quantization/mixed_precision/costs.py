@@ -130,6 +130,22 @@ class Costs:
         if unit is None:
             return None
         if unit.follows:
-            return self.gives(unit.inputs[0] if unit.inputs else None, chosen)
+            return self.source(unit, chosen)
         width = chosen.get(unit.name, FLOAT)
+        if unit.fixed and self.source(unit, chosen) is None:
+            return None
         return None if width == FLOAT or unit.kind != "static" else width.activation
+
+    def source(self, unit: Unit, chosen: Mapping[str, Width]) -> int | None:
+        """Bits of the integers that a unit reads first; None if it reads floats."""
+        return self.gives(unit.inputs[0] if unit.inputs else None, chosen)
+
+    def effective(self, chosen: Mapping[str, Width]) -> dict[str, Width]:
+        """A choice as it can be made: a unit with a fixed grid is float behind floats."""
+        names = (name for name in self.units if name in chosen)
+        return {
+            name: FLOAT
+            if self.units[name].fixed and self.source(self.units[name], chosen) is None
+            else chosen[name]
+            for name in names
+        }

@@ -14,6 +14,7 @@ from pyqref.quantization.calibrating.report import Report
 from pyqref.quantization.fx.arguments import check_model
 
 from .building import alone, mapping_of, quantized
+from .costs import Costs
 from .memory import Measured, Memory, fingerprint_of
 from .units import Unit, base_mapping, find_units
 from .widths import FLOAT, Width, narrowed
@@ -116,8 +117,8 @@ class Measurer:
         self.metric, self.data = self.meter.metric, self.meter.data
         self.calibration = self.data if calibration is None else Batches(calibration)
         self.first: Batch = next(iter(self.data))
-        mapping = base_mapping(qconfig)
-        everything, self.left = find_units(asks, model, mapping, self.first.inputs)
+        self.mapping = base_mapping(qconfig)
+        everything, self.left = find_units(asks, model, self.mapping, self.first.inputs)
         self.everything = everything
         #: Units with a quantized form.
         self.units = {
@@ -128,8 +129,8 @@ class Measurer:
         for name, each in everything.items():
             if each.kind == "custom":
                 self.left[name] = "it is quantized only as a custom module"
-        self.samples = _samples(self.first)
-        options = (self.metric.name, mapping)
+        self.costs = Costs(self.units, _samples(self.first))
+        options = (self.metric.name, self.mapping)
         sources = (self.data, self.calibration)
         fingerprint = fingerprint_of(model, sources, options) if checkpoint is not None else []
         self.memory = Memory(asks, checkpoint, fingerprint)
@@ -137,6 +138,7 @@ class Measurer:
 
     def whole(self, chosen: Mapping[str, Width]) -> Measured:
         """The measurement of a choice for the whole model; units that are missing stay float."""
+        chosen = self.costs.effective(chosen)
         return self._known(self.key(chosen), lambda: self.build(chosen))
 
     def key(self, chosen: Mapping[str, Width]) -> str:
@@ -150,7 +152,8 @@ class Measurer:
             return self.whole({})
 
         def build() -> Module:
-            return alone(self.model, unit, narrowed(unit.qconfig, width), self.calibration)
+            qconfig = narrowed(unit.qconfig, width)
+            return alone(self.model, unit, qconfig, self.calibration, self.mapping.global_qconfig)
 
         return self._known(f"alone {unit.name}={width}", build)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import inf, isfinite, log10
 from typing import TYPE_CHECKING
 
 from pyqref.explaining.metrics import Metric
@@ -19,6 +20,20 @@ if TYPE_CHECKING:
 
 __all__ = ["LABELS", "AccuracyControl", "MixedPrecision", "Point"]
 
+
+def _decibels(noise: Fraction) -> float:
+    return -10 * log10(noise) if noise > 0 else inf
+
+
+def _percent(share: Fraction) -> float:
+    return float(100 * share)
+
+
+#: Metrics that are shown in another unit, and the label of their axis.
+_SHOWN: dict[str, tuple[Callable[[Fraction], float], str]] = {
+    "sqnr": (_decibels, "SQNR of the output [dB]"),
+    "accuracy": (_percent, "accuracy [%]"),
+}
 #: The axis of each measure of costs.
 LABELS: dict[Measure, str] = {
     "bits": "mean width of the weights [bits]",
@@ -126,14 +141,21 @@ class MixedPrecision:
         """Draw the metric over the cost: :func:`pyqref.plot.frontier`."""
         from pyqref.plot import frontier
 
+        number, quantity = _SHOWN.get(self._metric.name, (float, f"{self._metric.name} (no unit)"))
+
+        def place(point: Point) -> tuple[float, float]:
+            return float(point.cost), number(point.value)
+
+        points = [each for each in self.points if isfinite(number(each.value))]
+        reference = number(self.float_value)
         return frontier(
-            [(float(each.cost), float(each.value)) for each in self.points],
-            frontier=[(float(each.cost), float(each.value)) for each in self.frontier],
-            chosen=(float(self.cost), float(self.value)),
+            [place(each) for each in points],
+            frontier=[place(each) for each in self.frontier if each in points],
+            chosen=place(Point(self.cost, self.value, self.bits)),
             budget=float(self.budget),
-            reference=float(self.float_value),
+            reference=reference if isfinite(reference) else None,
             cost=LABELS[self.measure],
-            quantity=f"{self._metric.name} (no unit)",
+            quantity=quantity,
             ax=ax,
         )
 

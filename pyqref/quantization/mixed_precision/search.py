@@ -15,7 +15,7 @@ from pyqref.quantization.qconfig_mapping import QConfigMapping
 
 from .building import mapping_of
 from .choosing import Choice, all_choices, best_by_sum, cheapest, next_step
-from .costs import Costs, Measure
+from .costs import Measure
 from .measuring import Better, Measured, Measurer, Progress, direction_of
 from .results import MixedPrecision, Point
 from .units import Unit
@@ -68,7 +68,8 @@ def search_mixed_precision(
         recurrent layers; biases and norms have no choice.
     choices
         Widths: bits of the weights, 2 to 8, with activations of 8 bits; pairs of the bits of
-        weights and activations; or 32 for float.
+        weights and activations; or 32 for float. Operations without weights have 8 bits, because
+        only layers with weights can clip their output to fewer.
     better
         ``"higher"`` or ``"lower"`` values of the metric are; a function needs it.
     calibration
@@ -157,16 +158,16 @@ class _Search:
         self.options = [_options(each, widths) for each in self.parts]
         if not any(each.weights for each in self.parts):
             raise ValueError(f"{_ASKS}: the model has no layer with weights that can be quantized")
-        self.costs = Costs(measurer.units, measurer.samples)
         self.measured: dict[Choice, Measured] = {}
         self.sensitivities: dict[tuple[str, Width], Fraction] = {}
 
     def bits(self, choice: Choice) -> dict[str, Width]:
         chosen = zip(self.parts, self.options, choice, strict=True)
-        return {part.name: options[option] for part, options, option in chosen}
+        bits = {part.name: options[option] for part, options, option in chosen}
+        return self.measurer.costs.effective(bits)
 
     def cost(self, choice: Choice) -> Fraction:
-        return self.costs.of(self.measure, self.bits(choice))
+        return self.measurer.costs.of(self.measure, self.bits(choice))
 
     def measure_choice(self, choice: Choice) -> None:
         if choice not in self.measured:
@@ -259,11 +260,7 @@ def _options(unit: Unit, widths: list[Width]) -> list[Width]:
     """The widths that a unit can have, the widest first."""
     if unit.weights:
         return widths if unit.kind == "static" else _of_weights(widths)
-    quantized = [width for width in widths if width != FLOAT]
-    if not quantized:
-        return [FLOAT]
-    activations = sorted({width.activation for width in quantized}, reverse=True)
-    return [Width(8, each) for each in activations]
+    return [Width(8, 8) if any(width != FLOAT for width in widths) else FLOAT]
 
 
 def _of_weights(widths: list[Width]) -> list[Width]:

@@ -25,6 +25,7 @@ from pyqref.quantization.fx.fusing import fuse
 from pyqref.quantization.fx.matching import Match, find_matches
 from pyqref.quantization.fx.node_qconfigs import find_qconfigs
 from pyqref.quantization.fx.prepare import trace
+from pyqref.quantization.observer.fixed_qparams import FixedQParamsObserver
 from pyqref.quantization.observer.reuse_input import ReuseInputObserver
 from pyqref.quantization.qconfig.base import QConfig
 from pyqref.quantization.qconfig.defaults import (
@@ -64,6 +65,9 @@ class Unit:
         Class, function or method name, for reference forms.
     follows
         Whether it moves or picks numbers of one tensor, whose grid it keeps.
+    fixed
+        Whether the grid of its output is known beforehand, and is no grid for its input: then it is
+        quantized only behind integers.
     weights
         How many it has that are quantized.
     macs
@@ -79,6 +83,7 @@ class Unit:
     kind: str
     target: Any
     follows: bool = False
+    fixed: bool = False
     weights: int = 0
     macs: int = 0
     inputs: tuple[str | None, ...] = ()
@@ -248,8 +253,21 @@ class _Survey:
         shapes = [self.shapes[each.name] for each in node.all_input_nodes]
         weights = weights_of(module, node, self.shapes) if has_weight(match) else 0
         macs = macs_of(what, module, shapes, self.shapes[node.name])
-        kind = kind_of(Types(fitting[0]))
-        return Unit(name, what, entry, fitting[0], kind, target, follows, weights, macs, inputs)
+        types = Types(fitting[0])
+        fixed = isinstance(types.activation_observer, FixedQParamsObserver)
+        return Unit(
+            name,
+            what,
+            entry,
+            fitting[0],
+            kind_of(types),
+            target,
+            follows=follows,
+            fixed=fixed,
+            weights=weights,
+            macs=macs,
+            inputs=inputs,
+        )
 
     def _reference_kind(self, node: Node, module: Module | None) -> str:
         if isinstance(module, MultiheadAttention):
