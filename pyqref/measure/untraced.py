@@ -15,7 +15,8 @@ from ..quantization.diagnostics import NotQuantizedWarning, warn
 from ..quantization.mixed_precision.building import alone
 from ..quantization.mixed_precision.measuring import Meter
 from ..quantization.mixed_precision.memory import Measured
-from ..quantization.mixed_precision.units import Unit, base_mapping, find_units
+from ..quantization.mixed_precision.unit import Unit
+from ..quantization.mixed_precision.units import base_mapping, find_units
 from .layers import plain_layers
 
 __all__ = ["as_number", "layers_alone"]

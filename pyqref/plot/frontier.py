@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .style import given_or_new, ink, series_colour
 
@@ -80,7 +80,7 @@ def frontier(
         costs, values = zip(*others, strict=True)
         ax.plot(costs, values, "o", color="0.6", markersize=4, label="beaten", zorder=1.5)
     if chosen is not None:
-        marks = {"markersize": 9, "markeredgewidth": 1.8, "markerfacecolor": "none"}
+        marks: dict[str, Any] = {"markersize": 9, "markeredgewidth": 1.8, "markerfacecolor": "none"}
         ax.plot(*chosen, "s", color=series_colour(1), label="chosen", **marks)
     ax.set_xlabel(cost)
     ax.set_ylabel(quantity)

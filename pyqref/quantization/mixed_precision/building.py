@@ -31,7 +31,7 @@ from pyqref.tensor.fake_quantize import (
 )
 
 from .costs import Costs
-from .units import Unit
+from .unit import Unit
 from .widths import Width, narrowed
 
 __all__ = ["alone", "mapping_of", "quantized"]
@@ -65,7 +65,8 @@ def _set(mapping: QConfigMapping, unit: Unit, qconfig: Any) -> QConfigMapping:
         return mapping.set_module_name(key, qconfig)
     if level == "object_type":
         return mapping.set_object_type(key, qconfig)
-    return mapping.set_module_name_object_type_order(*key, qconfig)
+    path, kind, index = key
+    return mapping.set_module_name_object_type_order(path, kind, index, qconfig)
 
 
 def quantized(model: Module, mapping: QConfigMapping, calibration: Iterable[Batch]) -> Module:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import combinations
 from math import comb, isfinite
-from numbers import Real
 from os import PathLike
 from typing import Any
 
@@ -15,7 +14,8 @@ from pyqref.quantization.qconfig.base import QConfig
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 
 from .building import mapping_of
-from .measuring import Better, Measured, Measurer, Progress, direction_of
+from .measuring import Better, Measurer, Progress, direction_of
+from .memory import Measured
 from .results import AccuracyControl
 from .widths import FLOAT, Width
 
@@ -119,7 +119,7 @@ def quantize_with_accuracy_control(
 
 
 def _max_drop(given: Any) -> Fraction:
-    if isinstance(given, bool) or not isinstance(given, (Real, Fraction)):
+    if isinstance(given, bool) or not isinstance(given, (int, float, Fraction)):
         raise TypeError(f"{_ASKS}: max_drop must be a number, got {given!r}")
     if not isfinite(given) or given < 0:
         raise ValueError(f"{_ASKS}: max_drop must be at least 0, got {given}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from pyqref import nn
 from pyqref.fx import Node
@@ -13,10 +13,8 @@ from pyqref.nn import intrinsic as nni
 from pyqref.nn.modules import Module
 from pyqref.numerics.bit_widths import bit_operations, mean_weight_bits, weight_bytes
 
+from .unit import Unit
 from .widths import FLOAT, Width
-
-if TYPE_CHECKING:
-    from .units import Unit
 
 __all__ = ["Costs", "Measure", "macs_of", "weights_of"]
 

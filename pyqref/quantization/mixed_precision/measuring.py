@@ -16,7 +16,8 @@ from pyqref.quantization.fx.arguments import check_model
 from .building import alone, mapping_of, quantized
 from .costs import Costs
 from .memory import Measured, Memory, fingerprint_of
-from .units import Unit, base_mapping, find_units
+from .unit import Unit
+from .units import base_mapping, find_units
 from .widths import FLOAT, Width, narrowed
 
 __all__ = ["Better", "Measurer", "Meter", "Progress", "direction_of"]
@@ -171,5 +172,5 @@ class Measurer:
 
 
 def _samples(batch: Batch) -> int:
-    shape = getattr(batch.inputs[0], "shape", ()) if batch.inputs else ()
-    return int(shape[0]) if len(shape) and shape[0] else 1
+    shape: tuple[int, ...] = tuple(getattr(batch.inputs[0], "shape", ()))
+    return shape[0] if shape and shape[0] else 1

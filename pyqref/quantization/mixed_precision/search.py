@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import isfinite, prod
-from numbers import Real
 from os import PathLike
 from typing import Any, get_args
 
@@ -16,9 +15,10 @@ from pyqref.quantization.qconfig_mapping import QConfigMapping
 from .building import mapping_of
 from .choosing import Choice, all_choices, best_by_sum, cheapest, next_step
 from .costs import Measure
-from .measuring import Better, Measured, Measurer, Progress, direction_of
+from .measuring import Better, Measurer, Progress, direction_of
+from .memory import Measured
 from .results import MixedPrecision, Point
-from .units import Unit
+from .unit import Unit
 from .widths import FLOAT, Width, widths_of
 
 __all__ = ["search_mixed_precision"]
@@ -136,7 +136,7 @@ def _budget(given: Any) -> tuple[Measure, Fraction]:
         names = ", ".join(f"{{{each!r}: ...}}" for each in known)
         raise ValueError(f"{_ASKS}: budget must be one of {names}, got {given!r}")
     measure, limit = next(iter(given.items()))
-    if isinstance(limit, bool) or not isinstance(limit, (Real, Fraction)):
+    if isinstance(limit, bool) or not isinstance(limit, (int, float, Fraction)):
         raise TypeError(f"{_ASKS}: the budget of {measure} must be a number, got {limit!r}")
     if not isfinite(limit) or limit <= 0:
         raise ValueError(f"{_ASKS}: the budget of {measure} must be above 0, got {limit}")
