@@ -20,6 +20,7 @@ PACKAGES = [
     "pyqref.quantization.quantize_fx",
     "pyqref.quantization._learnable_fake_quantize",
     "pyqref.quantization.repair",
+    "pyqref.quantization.mixed_precision",
     "pyqref.quantization.backend_config",
     "pyqref.quantization.fx",
     "pyqref.quantization.fx.custom_config",

@@ -75,6 +75,27 @@ def equalized() -> Any:
     return figure
 
 
+def bits_and_noise() -> Any:
+    """Noise of the output of a network over the bits of one layer's weights."""
+    figure, ax = plt.subplots(figsize=(6.4, 3.2))
+    pyqref.manual_seed(0)
+    nn, data = pyqref.nn, pyqref.rand(256, 64)
+    model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 4)).eval()
+    widths = range(8, 1, -1)
+    found = pyqref.quantization.mixed_precision.search_mixed_precision(
+        model, data, "sqnr", {"bits": 8}, choices=tuple(widths), exhaustive=0, progress=False
+    )
+    for name, label in (("0", "first layer, 4096 weights"), ("2", "last layer, 256 weights")):
+        noise = [float(found.sensitivities[name, (bits, 8)]) for bits in widths]
+        ax.plot(widths, noise, "os"[name == "2"] + "-", label=label)
+    ax.set_yscale("log")
+    ax.invert_xaxis()
+    ax.set_xlabel("width of the weights of one layer [bits]")
+    ax.set_ylabel("noise of the output / signal")
+    ax.legend(fontsize="small", loc="upper left")
+    return figure
+
+
 def descent() -> Any:
     """Three optimisers in a long valley."""
     figure, ax = plt.subplots(figsize=(6.4, 3.4))
