@@ -79,7 +79,8 @@ plt.show()
 #
 # :func:`pyqref.measure.sensitivity` makes as many copies of the network as it has layers, and
 # in each of them quantizes a single one: its input, its weight, its output. All else stays
-# float, so what arrives at the logits is this layer's noise alone.
+# float, so what arrives at the logits is this layer's noise alone. It can do the same with every
+# addition or activation; their grids are those of the layers here, so we leave them out.
 #
 # If the noises are independent of each other, their powers add up :eq:`eq-noise-sum`. In
 # decibels,
@@ -89,8 +90,13 @@ plt.show()
 # which is :func:`pyqref.measure.add_noises`, the dashed line. The orange one is the network
 # with all of its layers quantized.
 
+LAYERS = ["stem.conv", "widen.conv", "block.conv1", "block.conv2", "head"]
 alone = measure.sensitivity(
-    reference, qconfig, digits.test_images, calibration=digits.calibration_images
+    reference,
+    qconfig,
+    digits.test_images,
+    calibration=digits.calibration_images,
+    layers=LAYERS,
 )
 predicted = measure.add_noises(alone.values())
 figure, ax = plt.subplots(figsize=(6.4, 3.6))

@@ -136,7 +136,7 @@ for name, model in rows.items():
 # What may stay in float?
 # -----------------------
 #
-# Now everything has eight bits, and only the noise is bounded: it may be half of what it is when
+# Now everything has eight bits, and only the noise is bounded: by six tenths of what it is when
 # everything is quantized. Layers are put back to float, the most harmful first, and the fewest
 # that suffice are kept.
 

@@ -84,8 +84,9 @@ def sensitivity(
     -----
     An operation without a quantized form, such as GELU, computes on float numbers between a
     quantized input and a quantized output, with weights rounded to their grid. Methods of one name,
-    and calls of one layer, are one part. In a model that no graph can record, the layers with a
-    quantized form are measured, and the warning names what else is called.
+    and calls of one layer, are one part. ``Identity``, which fusing leaves behind, is none. In a
+    model that no graph can record, the layers with one input are measured, and the warning names
+    the others.
 
     Examples
     --------
@@ -117,7 +118,8 @@ def _of_parts(measurer: Measurer, layers: Sequence[str] | None, metric: object) 
             warn(f"{_ASKS}: {name!r} is left out: {measurer.left[name]}", NotQuantizedWarning)
     if not units:
         raise ValueError(f"{_ASKS}: model must have an operation that can be quantized, got none")
-    names = list(units) if layers is None else list(layers)
+    idle = [name for name, each in units.items() if each.target is nn.Identity]
+    names = [each for each in units if each not in idle] if layers is None else list(layers)
     if unknown := sorted(set(names) - set(units)):
         raise ValueError(
             f"{_ASKS}: layers must be names of parts of the model, got {unknown}; it has "

@@ -308,6 +308,10 @@ def test_a_checkpoint_serves_other_budgets_and_refuses_other_data(tmp_path):
     assert before == path.read_bytes()
     with pytest.raises(ValueError, match="was written for another model, other data or other"):
         search_mixed_precision(model, x + 1, "sqnr", {"bits": 5}, **options)
+    kept = pyqref.load(path)
+    pyqref.save({**kept, "measured": kept["measured"][:-1]}, path)
+    with pytest.raises(ValueError, match="cannot be read as a checkpoint"):
+        search_mixed_precision(model, x, "sqnr", {"bits": 5}, **options)
     path.write_bytes(b"no tensors")
     with pytest.raises(ValueError, match="cannot be read as a checkpoint"):
         search_mixed_precision(model, x, "sqnr", {"bits": 5}, **options)

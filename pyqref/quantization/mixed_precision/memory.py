@@ -95,9 +95,15 @@ class Memory:
                 f"{asks}: the checkpoint {str(path)!r} was written for another model, other data "
                 "or other options; give the same ones to go on, or remove the file to begin anew"
             )
-        text = bytes(kept["measured"].numpy()).decode()
-        for key, (value, noise) in json.loads(text).items():
-            self.known[key] = Measured(Fraction(value), Fraction(noise))
+        try:
+            text = bytes(kept["measured"].numpy()).decode()
+            for key, (value, noise) in json.loads(text).items():
+                self.known[key] = Measured(Fraction(value), Fraction(noise))
+        except (ValueError, TypeError, ArithmeticError, AttributeError) as error:
+            raise ValueError(
+                f"{asks}: {str(path)!r} cannot be read as a checkpoint ({error}); remove it to "
+                "begin anew"
+            ) from error
 
     def add(self, key: str, measured: Measured) -> None:
         """Remember a measurement, and write the file."""
