@@ -86,7 +86,7 @@ class _Alone(nn.Module):
 
 
 def _inputs(model: nn.Module, name: str, batches: Batches) -> list[Batch]:
-    """What a layer is called with."""
+    """The inputs with which a layer is called."""
     heard: list[Batch] = []
     handle = model.get_submodule(name).register_forward_pre_hook(
         lambda _, given: heard.append(Batch(given, None))

@@ -23,7 +23,7 @@ __all__ = ["Measured", "Memory", "fingerprint_of"]
 
 
 class Measured(NamedTuple):
-    """What was measured of one model.
+    """Measurements of one model.
 
     Attributes
     ----------
