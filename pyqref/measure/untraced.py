@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import nn
+from .._typing import Tensor
 from ..explaining.metrics import Batch, Batches, metric_of
 from ..explaining.running import called
 from ..quantization import QConfigMapping
@@ -32,8 +33,8 @@ def as_number(measured: Measured, metric: object) -> float:
 def layers_alone(
     model: nn.Module,
     qconfig: object,
-    data: Any,
-    calibration: Any,
+    data: Tensor | Iterable[Any],
+    calibration: Tensor | Iterable[Any] | None,
     layers: Sequence[str] | None,
     metric: str | Callable[[Any, Any], Any],
     error: Exception,

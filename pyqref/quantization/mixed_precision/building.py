@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pyqref._typing import QConfigLike
 from pyqref.autograd import no_grad
 from pyqref.dtypes import quint8
 from pyqref.explaining.metrics import Batch
@@ -87,7 +88,11 @@ def _calibrated(prepared: Any, calibration: Iterable[Batch]) -> Any:
 
 
 def alone(
-    model: Module, unit: Unit, qconfig: Any, calibration: Iterable[Batch], usual: Any = None
+    model: Module,
+    unit: Unit,
+    qconfig: QConfigLike | None,
+    calibration: Iterable[Batch],
+    usual: QConfigLike | None = None,
 ) -> Module:
     """A model in which one unit is quantized and all else is float.
 

@@ -43,7 +43,7 @@ def weights_of(module: Module | None, node: Node, shapes: Mapping[str, Any]) -> 
     return sum(each.numel() for name, each in named if name.startswith("weight"))
 
 
-def macs_of(what: str, module: Module | None, inputs: list[Any], output: Any) -> int:
+def macs_of(what: str, module: Module | None, inputs: list[Any], output: tuple[int, ...]) -> int:
     """Products of one call.
 
     Parameters

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from os import PathLike
 from typing import Any, Literal, NamedTuple
 
+from pyqref._typing import Tensor
 from pyqref.explaining.metrics import NAMED, Batch, Batches, Metric, metric_of
 from pyqref.explaining.running import called
 from pyqref.nn.modules import Module
@@ -105,8 +106,8 @@ class Measurer:
         self,
         asks: str,
         model: Module,
-        data: Any,
-        calibration: Any,
+        data: Tensor | Iterable[Any],
+        calibration: Tensor | Iterable[Any] | None,
         metric: str | Callable[..., Any],
         qconfig: object,
         checkpoint: str | PathLike[str] | None,

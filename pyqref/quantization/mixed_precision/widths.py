@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, NamedTuple
 
+from pyqref._typing import QConfigLike
 from pyqref.dtypes import qint8, quint8
 from pyqref.quantization.observer.fixed_qparams import FixedQParamsObserver
 from pyqref.quantization.qconfig.base import QConfig
@@ -39,7 +40,7 @@ class Width(NamedTuple):
 FLOAT = Width(32, 32)
 
 
-def widths_of(asks: str, given: Any) -> list[Width]:
+def widths_of(asks: str, given: object) -> list[Width]:
     """The widths that a user names, the widest first.
 
     Raises
@@ -70,7 +71,7 @@ def _width(asks: str, given: Any) -> Width:
     return width
 
 
-def narrowed(qconfig: Any, width: Width) -> Any:
+def narrowed(qconfig: QConfigLike, width: Width) -> QConfig | None:
     """The QConfig whose observers choose grids of so many bits; 8 leaves an observer as it is.
 
     Examples
