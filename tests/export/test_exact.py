@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -60,13 +62,8 @@ def agreed(model, *inputs, path):
         expected = model(*inputs).int_repr().numpy()
     written = onnx.load(path)
     given = [each.int_repr().numpy() for each in inputs]
-    results = [
-        evaluated(written, *given),
-        served(written, *given),
-        served(written, *given, optimized=True),
-    ]
-    for result in results:
-        (got,) = result.values()
+    for run in (evaluated, served, partial(served, optimized=True)):
+        (got,) = run(written, *given).values()
         assert (expected.dtype, 0) == (got.dtype, int((expected != got).sum()))
     assert len(np.unique(expected)) > 1
     return [each.op_type for each in written.graph.node]
@@ -190,10 +187,13 @@ def test_matrix_products(tmp_path):
     agreed(Both(lambda a, b: ops.matmul(a, b, 0.3, 20)), a, b, path=tmp_path / "model.onnx")
 
 
-def test_a_leaky_relu_of_a_linear_layer(tmp_path):
-    """``eq-requantize-qdq``: the real result is rounded once, then the function."""
+def test_functions_of_layers(tmp_path):
+    """``eq-requantize-qdq``: the real result is rounded once, then the function or the sum."""
     layer = nn.intrinsic.quantized.LinearLeakyReLU(16, 8, 0.3)
     weight = pyqref.quantize_per_tensor(pyqref.randn(8, 16), 0.02, 0, pyqref.qint8)
     layer.set_weight_bias(weight, pyqref.randn(8))
     layer.scale, layer.zero_point = 0.05, 90
     agreed(layer, quantized(40, 16), path=tmp_path / "model.onnx")
+    sum_ = convolution(nn.intrinsic.quantized.ConvAddReLU2d, 4, 6, 3, scale=30.0)
+    inputs = quantized(2, 4, 7, 7), quantized(2, 6, 5, 5, scale=40.0, seed=1)
+    agreed(sum_, *inputs, path=tmp_path / "model.onnx")

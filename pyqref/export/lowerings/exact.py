@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, Union
 
 import numpy as np
 
 from ... import arithmetic
+from ..._typing import TensorOrNumber
 from ...arithmetic.onnx_operations import is_constant
+from ...numerics.elementwise import Grid
 from ...numerics.pooling import averaged_windows
 from ...numerics.requantize import accumulator_scale
 from ...quantization.diagnostics import NoEffectWarning
+from ...tensor import Tensor
 from ...tensor.quantized.tensor import make_quantized
 from ..maker import Maker
 from ..table import title
@@ -25,6 +28,9 @@ from .whole import requantized
 
 __all__ = ["function_of_one", "function_of_two", "matrix_product", "window_mean", "whole_mean"]
 
+#: A function, a module, or the name of a method.
+Operation = Callable[..., Any] | str
+Operand: TypeAlias = Union[Wire, TensorOrNumber]  # noqa: UP007 (TensorOrNumber is Any at run time)
 #: The arithmetic whose integers the file gives.
 NAME = "onnx"
 #: Functions and modules that compute each element from one: names in small letters, without "_".
@@ -38,20 +44,22 @@ FUNCTIONS = frozenset(
 )
 
 
-def function_of_one(make: Maker, what: Any, args: Any, kwargs: Any) -> str | None:
+def function_of_one(
+    make: Maker, what: Operation, args: Sequence[object], kwargs: Mapping[str, object]
+) -> str | None:
     """The 256 results of a function of one element as a table, and a look-up.
 
     None where the operation is no such function, or its input or result is not quantized.
     """
     out, given = make.out, [*args, *kwargs.values()]
-    tensors = [each for each in given if isinstance(each, Wire) or is_tensor(each)]
-    if title(what).replace("_", "").lower() not in FUNCTIONS or len(tensors) != 1:
+    wires = [each for each in given if isinstance(each, Wire)]
+    if title(what).replace("_", "").lower() not in FUNCTIONS or len(wires) != 1:
         return None
-    (x,) = tensors
-    if not (x.is_quantized and out.is_quantized):
+    (x,) = wires
+    if not (x.is_quantized and out.is_quantized) or any(map(is_tensor, given)):
         return None
 
-    def placed(each: Any) -> Any:
+    def placed(each: object) -> object:
         return make_quantized(_every(x), x.grid) if each is x else each
 
     table = _computed(what, tuple(map(placed, args)), {n: placed(e) for n, e in kwargs.items()})
@@ -65,7 +73,7 @@ def _every(x: Wire) -> np.ndarray:
     return np.arange(256, dtype=np.uint8).view(x.grid.grid.storage)
 
 
-def _computed(what: Any, args: Any, kwargs: Any) -> np.ndarray:
+def _computed(what: Operation, args: Sequence[object], kwargs: Mapping[str, object]) -> np.ndarray:
     """The integers that an operation gives in the arithmetic."""
     with arithmetic.use(NAME), warnings.catch_warnings():
         warnings.simplefilter("ignore", NoEffectWarning)  # said when the model runs
@@ -76,7 +84,7 @@ def _computed(what: Any, args: Any, kwargs: Any) -> np.ndarray:
     return np.asarray(made.int_repr().numpy())
 
 
-def function_of_two(make: Maker, method: str, x: Any, y: Any, relu: bool) -> str | None:
+def function_of_two(make: Maker, method: str, x: Operand, y: Operand, relu: bool) -> str | None:
     """The 65,536 results of a sum or product of two elements as a table, and a look-up.
 
     None where one of the three tensors is not quantized.
@@ -87,40 +95,44 @@ def function_of_two(make: Maker, method: str, x: Any, y: Any, relu: bool) -> str
         Of :class:`pyqref.arithmetic.Arithmetic`: ``"add"`` or ``"mul"``.
     """
     out = make.out
-    if not all(hasattr(each, "is_quantized") and each.is_quantized for each in (x, y, out)):
+    pair = [each for each in (x, y) if isinstance(each, Wire | Tensor) and each.is_quantized]
+    if len(pair) < 2 or not out.is_quantized:
         return None
-    a_grid, b_grid, out_grid = _grid(x), _grid(y), _grid(out)
+    first, second = pair
+    a_grid, b_grid, out_grid = _grid(first), _grid(second), _grid(out)
     a, b = (np.arange(256, dtype=np.uint8).view(each.storage) for each in (a_grid, b_grid))
     a = a[:, None]
-    if not (method == "add" and is_constant(tuple(x.shape), out.shape)):
-        a, b = np.broadcast_arrays(a, b)  # else onnxruntime exchanges the two
+    if method != "add" or not is_constant(tuple(first.shape), out.shape):
+        a, b = np.broadcast_arrays(a, b)  # a column would be exchanged with the row (eq-onnx-add)
     table = np.empty(65536, out_grid.storage)
     place = a.astype(np.int64) * 256 + b  # a negative one counts from the end, as in Gather
     table[place] = getattr(arithmetic.get(NAME), method)(a, a_grid, b, b_grid, out_grid, relu)
     out.scale, out.zero_point = make.grid(out.grid)
-    row, column = (make.node("Cast", [_integers(make, each)], to=6) for each in (x, y))
+    row, column = (make.node("Cast", [_integers(make, each)], to=6) for each in pair)
     row = make.node("Mul", [row, make.scalar("columns", 256, np.int32)])
     index = make.node("Add", [row, column])
     return make.node("Gather", [make.constant("table", table), index])
 
 
-def _grid(value: Any) -> Any:
+def _grid(value: Wire | Tensor) -> Grid:
     """Scale, zero point and range of a wire or of a tensor."""
-    return (value.grid if isinstance(value, Wire) else value._quantizer).grid
+    grid: Grid = (value.grid if isinstance(value, Wire) else value._quantizer).grid
+    return grid
 
 
-def _integers(make: Maker, value: Any) -> str:
+def _integers(make: Maker, value: Wire | Tensor) -> str:
     """The name of the integers of a wire or of a tensor of the model."""
     if isinstance(value, Wire):
         return value.name
     return make.constant("constant", value.int_repr().numpy())
 
 
-def matrix_product(make: Maker, x: Any, y: Any) -> str | None:
+def matrix_product(make: Maker, x: Operand, y: Operand) -> str | None:
     """The product of two quantized matrices (``eq-requantize-onnx``); None if they are real."""
     out = make.out
-    wires = [each for each in (x, y) if isinstance(each, Wire)]
-    if len(wires) < 2 or not (x.is_quantized and y.is_quantized and out.is_quantized):
+    if not (isinstance(x, Wire) and isinstance(y, Wire)):
+        return None
+    if not (x.is_quantized and y.is_quantized and out.is_quantized):
         return None
     out.scale, out.zero_point = make.grid(out.grid)
     inputs = [x.name, y.name, x.zero_point, y.zero_point]

@@ -13,7 +13,7 @@ from ..maker import Maker
 from ..problems import Unsupported
 from ..table import Layer, lowering
 from ..wire import Wire
-from .exact import function_of_two, matrix_product
+from .exact import Operand, function_of_two, matrix_product
 
 __all__: list[str] = []
 
@@ -184,7 +184,7 @@ lowering(nn.Softmax)(_module(softmax, "dim"))
 lowering(nn.LogSoftmax)(_module(log_softmax, "dim"))
 
 
-def _exactly(make: Maker, kind: str, x: Any, y: Any, relu: bool) -> str | None:
+def _exactly(make: Maker, kind: str, x: Operand, y: Operand, relu: bool) -> str | None:
     if kind == "MatMul":
         return matrix_product(make, x, y)
     return function_of_two(make, kind.lower(), x, y, relu) if kind in ("Add", "Mul") else None
