@@ -1,8 +1,8 @@
 """Compare functions of one float32 between kernels, for all 2^32 numbers.
 
 Run it after a change of ``pyqref/_kernels/simd/functions.h``. Kernels whose instruction set adds a
-product in one rounding (``ROUNDED_ONCE``) must give the bits of those that round twice, as the equations
-do. It takes some minutes for each function::
+product in one rounding (``ROUNDED_ONCE``) must give the bits of those that round twice, as the
+equations do. It takes a quarter of an hour for each function::
 
     python tools/all_float32.py [functions]
 """
