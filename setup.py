@@ -158,7 +158,7 @@ def optimization(module: str) -> list[str]:
     """How gcc and clang optimize a module, unless ``CFLAGS`` says it."""
     operation = TABLE.OPERATIONS.get(module.split(".")[-2])
     is_told = any(each.startswith("-O") for each in C_FLAGS)
-    return [] if is_told else [operation.optimize if operation else "-O3"]
+    return [] if is_told else (operation.optimize if operation else "-O3").split()
 
 
 def translate(modules: list[Extension]) -> None:

@@ -77,6 +77,8 @@ OPERATIONS: dict[str, Operation] = {
         Operation(
             "activations",
             ("exponential", "float_activation", "float_softmax", "logarithm", "normal"),
+            # Long chains of operations: gcc then puts those of two vectors side by side.
+            "-O3 -fschedule-insns -fsched-pressure",
         ),
         Operation("attention", ("attention", "float_product")),
         Operation("channels", ("channels", "float_normalization", "moments")),

@@ -30,6 +30,8 @@ NUMBERS = np.concatenate(
         np.arange(0, 2**32, 2**32 // 30_011).astype(np.uint32).view(np.float32),
         RNG.uniform(-20, 20, 20_000).astype(np.float32),
         np.float32([0, -0.0, 3, -3, 1, -1, 2, 6, 88, -88, 13.27, 3.93, 1e-45, np.inf, -np.inf]),
+        # Their logarithms lie next to the middle of two float32.
+        np.float32([0.0117943827, 9.47263622]),
     ]
 )
 GRADIENT = RNG.standard_normal(NUMBERS.size).astype(np.float32)
@@ -45,6 +47,12 @@ def test_every_number(kernel: str, name: str, n_threads: int) -> None:
         expected = reference.activation_gradient(name, GRADIENT, NUMBERS, *constants)
         actual = pointwise.activation_gradient(name, GRADIENT, NUMBERS, *constants)
         assert_same_bits(expected, actual)
+
+
+def test_softplus_of_one(kernel: str) -> None:
+    """eq-softplus where beta is 1: kernels may add in fewer steps there, with the same bits."""
+    expected = reference.activation("softplus", NUMBERS, 1.0, 20.0, 0.0)
+    assert_same_bits(expected, pointwise.activation("softplus", NUMBERS, 1.0, 20.0, 0.0))
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -82,12 +82,20 @@ FUNCTION f32v value_of(const int function, const Pointwise *p, f32v a) {
         return mul_f32(a, narrow_f64(div_f64(t, add_f64(t, set_f64(2)))));
     case SOFTPLUS:
         s = mul_f32(a, set_f32(p->first));
-        w = softplus_f64(widen_f32(s), widen_f32(abs_f32(s)));
-        w = mul_f64(w, set_f64(1 / (double)p->first));
+        if (p->first == 1) {
+            tail = softplus_of(s);
+        } else {
+            x = widen_f32(s);
+            w = exp_f64(sub_f64(set_f64(0), widen_f32(abs_f32(s))));
+            w = mul_f64(softplus_f64(ROUNDED_TWICE, x, w), set_f64(1 / (double)p->first));
+            tail = narrow_f64(w);
+        }
         /* The third constant is a zero, whose sign a result of zero may take. */
-        return if_less(set_f32(p->second), s, a, add_f32(narrow_f64(w), set_f32(p->third)));
+        return if_less(set_f32(p->second), s, a, add_f32(tail, set_f32(p->third)));
     case ELU:
-        w = expm1_f64(widen_f32(mul_f32(a, set_f32(p->third))));
+        /* Where numbers above 0 would be infinite they are not taken. */
+        s = max_f32(set_f32(-120), min_f32(set_f32(100), mul_f32(a, set_f32(p->third))));
+        w = expm1_f64(ROUNDED_TWICE, widen_f32(s));
         /* Twice another sign: so -0.0 stays. */
         s = narrow_f64(mul_f64(sub_f64(set_f64(0), w), set_f64(-p->first)));
         return if_less(a, set_f32(0), s, mul_f32(a, set_f32(p->second)));
@@ -189,22 +197,37 @@ FUNCTION void put(float *target, f32v value, ptrdiff_t left) {
     }
 }
 
-/* Whole vectors, then those numbers that fill none, as one in between: the loop is compiled once. */
+/* Vectors that are worked on side by side: while an operation waits for another one, there is one of
+ * the other vector to do. */
+#define ABREAST 2
+#define STEP (ABREAST * SIMD_LANES)
+
+FUNCTION void transform_step(const int function, const Pointwise *p, const float *a,
+                             const float *b, const float *c, float *out) {
+    f32v x[ABREAST];
+    for (int v = 0; v < ABREAST; ++v) x[v] = load_f32(a + v * SIMD_LANES);
+    for (int v = 0; v < ABREAST; ++v) {
+        const ptrdiff_t at = v * SIMD_LANES;
+        if (function < GLU) {
+            x[v] = value_of(function, p, x[v]);
+        } else {
+            const f32v z = load_f32((function == GATE_GRADIENT ? c : b) + at);
+            x[v] = gradient_of(function, p, x[v], load_f32(b + at), z);
+        }
+    }
+    for (int v = 0; v < ABREAST; ++v) store_f32(out + v * SIMD_LANES, x[v]);
+}
+
+/* Whole steps, then those numbers that fill none, as one in between: the loop is compiled once. */
 FUNCTION void transform(const int function, const Pointwise *p, const float *a, const float *b,
                    const float *c, float *out, ptrdiff_t size) {
-    float few[3][SIMD_LANES] = {{0}};
-    ptrdiff_t whole = size / SIMD_LANES * SIMD_LANES;
+    float few[3][STEP] = {{0}};
+    ptrdiff_t whole = size / STEP * STEP;
     const size_t left = (size_t)(size - whole) * sizeof(float);
     float *end = out + whole;
     for (;;) {
-        for (ptrdiff_t i = 0; i < whole; i += SIMD_LANES) {
-            const f32v x = load_f32(a + i);
-            if (function < GLU) {
-                store_f32(out + i, value_of(function, p, x));
-            } else {
-                const f32v z = load_f32((function == GATE_GRADIENT ? c : b) + i);
-                store_f32(out + i, gradient_of(function, p, x, load_f32(b + i), z));
-            }
+        for (ptrdiff_t i = 0; i < whole; i += STEP) {
+            transform_step(function, p, a + i, b + i, c + i, out + i);
         }
         if (out == few[0] || left == 0) break;
         memcpy(few[0], a + whole, left);
@@ -213,7 +236,7 @@ FUNCTION void transform(const int function, const Pointwise *p, const float *a, 
         a = out = few[0];
         b = few[1];
         c = few[2];
-        whole = SIMD_LANES;
+        whole = STEP;
     }
     memcpy(end, few[0], left);
 }

@@ -147,6 +147,11 @@ static inline f32v narrow_f64(f64v a) {
 static inline f64v add_f64(f64v a, f64v b) { EACH_HALF(_mm256_add_pd); }
 static inline f64v sub_f64(f64v a, f64v b) { EACH_HALF(_mm256_sub_pd); }
 static inline f64v mul_f64(f64v a, f64v b) { EACH_HALF(_mm256_mul_pd); }
+#define HAS_FMA_F64
+static inline f64v fma_f64(f64v a, f64v b, f64v c) {
+    f64v result = {_mm256_fmadd_pd(a.low, b.low, c.low), _mm256_fmadd_pd(a.high, b.high, c.high)};
+    return result;
+}
 static inline f64v div_f64(f64v a, f64v b) { EACH_HALF(_mm256_div_pd); }
 static inline f64v min_f64(f64v a, f64v b) { EACH_HALF(_mm256_min_pd); }
 static inline f64v max_f64(f64v a, f64v b) { EACH_HALF(_mm256_max_pd); }

@@ -142,6 +142,11 @@ static inline f32v narrow_f64(f64v a) {
 static inline f64v add_f64(f64v a, f64v b) { EACH_HALF(_mm512_add_pd); }
 static inline f64v sub_f64(f64v a, f64v b) { EACH_HALF(_mm512_sub_pd); }
 static inline f64v mul_f64(f64v a, f64v b) { EACH_HALF(_mm512_mul_pd); }
+#define HAS_FMA_F64
+static inline f64v fma_f64(f64v a, f64v b, f64v c) {
+    f64v result = {_mm512_fmadd_pd(a.low, b.low, c.low), _mm512_fmadd_pd(a.high, b.high, c.high)};
+    return result;
+}
 static inline f64v div_f64(f64v a, f64v b) { EACH_HALF(_mm512_div_pd); }
 static inline f64v min_f64(f64v a, f64v b) { EACH_HALF(_mm512_min_pd); }
 static inline f64v max_f64(f64v a, f64v b) { EACH_HALF(_mm512_max_pd); }

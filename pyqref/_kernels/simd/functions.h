@@ -27,36 +27,65 @@ FUNCTION f32v pair_f32(f32v x, float slope, float constant) {
     return add_f32(mul_f32(x, set_f32(slope)), set_f32(constant));
 }
 
-/* `e^r - 1` and `2^n`, where `x = n ln 2 + r`; nan stays. */
-FUNCTION f64v reduced(f64v x, f64v* power) {
-    f64v y = max_f64(set_f64(-708), min_f64(set_f64(709), x));
-    f64v shifted = add_f64(mul_f64(y, set_f64(LOG2_E)), set_f64(WHOLE));
+/* How often a product that is added is rounded. Equations have ROUNDED_TWICE. ROUNDED_ONCE needs half
+ * of the instructions where the set has such sums, and changes last bits of a double. It stands only
+ * where the number that is rounded to float32 depends on one float32, and where all 2^32 of them were
+ * found to give the same bits (tools/all_float32.py). A set that has such sums defines fma_f64 and
+ * HAS_FMA_F64. */
+enum { ROUNDED_TWICE, ROUNDED_ONCE };
+
+FUNCTION f64v sum_f64(const int rounding, f64v a, f64v b, f64v c) {
+#if defined(HAS_FMA_F64)
+    if (rounding == ROUNDED_ONCE) return fma_f64(a, b, c);
+#else
+    (void)rounding;
+#endif
+    return add_f64(mul_f64(a, b), c);
+}
+
+/* `slope x + constant`, and `square p` more. */
+FUNCTION f64v two_terms(const int rounding, f64v square, f64v p, f64v x, double slope,
+                        double constant) {
+    x = sum_f64(rounding, x, set_f64(slope), set_f64(constant));
+    return sum_f64(rounding, square, p, x);
+}
+
+/* `e^r - 1` and `2^n`, where `x = n ln 2 + r` is between -708 and 709; nan stays. */
+FUNCTION f64v reduced(const int rounding, f64v x, f64v *power) {
+    f64v shifted = add_f64(mul_f64(x, set_f64(LOG2_E)), set_f64(WHOLE));
     f64v n = sub_f64(shifted, set_f64(WHOLE));
-    f64v r = sub_f64(y, mul_f64(n, set_f64(LN_2)));
+    f64v r = sub_f64(x, mul_f64(n, set_f64(LN_2)));
     f64v square = mul_f64(r, r);
-    f64v p = add_f64(mul_f64(square, set_f64(1.0 / 40320)), pair(r, 1.0 / 5040, 1.0 / 720));
-    p = add_f64(mul_f64(square, p), pair(r, 1.0 / 120, 1.0 / 24));
-    p = add_f64(mul_f64(square, p), pair(r, 1.0 / 6, 0.5));
+    f64v p = two_terms(rounding, square, set_f64(1.0 / 40320), r, 1.0 / 5040, 1.0 / 720);
+    p = two_terms(rounding, square, p, r, 1.0 / 120, 1.0 / 24);
+    p = two_terms(rounding, square, p, r, 1.0 / 6, 0.5);
     power[0] = exponent_from_low_bits(shifted);
-    return add_f64(r, mul_f64(square, p));
+    return sum_f64(rounding, square, p, r);
+}
+
+/* `eq-exp` before it is rounded, of numbers between -708 and 709. */
+FUNCTION f64v exp_inside(const int rounding, f64v x) {
+    f64v power;
+    f64v e = reduced(rounding, x, &power);
+    return sum_f64(rounding, power, e, power);
 }
 
 /* `eq-exp` before it is rounded. */
 FUNCTION f64v exp_f64(f64v x) {
-    f64v power;
-    f64v e = reduced(x, &power);
-    return add_f64(power, mul_f64(power, e));
+    return exp_inside(ROUNDED_TWICE, max_f64(set_f64(-708), min_f64(set_f64(709), x)));
 }
 
-/* `eq-expm1` before it is rounded. */
-FUNCTION f64v expm1_f64(f64v x) {
+/* `eq-expm1` before it is rounded, of numbers between -708 and 709. */
+FUNCTION f64v expm1_f64(const int rounding, f64v x) {
     f64v power;
-    f64v e = reduced(x, &power);
-    return add_f64(mul_f64(power, e), sub_f64(power, set_f64(1)));
+    f64v e = reduced(rounding, x, &power);
+    return sum_f64(rounding, power, e, sub_f64(power, set_f64(1)));
 }
 
+/* `eq-exp`. Beyond these bounds float32 is 0 or infinite. */
 FUNCTION f32v exp_of(f32v x) {
-    return narrow_f64(exp_f64(widen_f32(x)));
+    x = max_f32(set_f32(-120), min_f32(set_f32(100), x));
+    return narrow_f64(exp_inside(ROUNDED_ONCE, widen_f32(x)));
 }
 
 /* C of `eq-exp-below`: `e^r` is nearly `1 + r + r^2 C(r)`. */
@@ -140,18 +169,18 @@ FUNCTION f32v normal_of(f32v x, f32v *bell) {
 /* `eq-tanh-expm1`. */
 FUNCTION f32v tanh_of(f32v x) {
     f32v twice = mul_f32(set_f32(2), min_f32(set_f32(10), abs_f32(x)));
-    f64v m = expm1_f64(widen_f32(twice));
+    f64v m = expm1_f64(ROUNDED_ONCE, widen_f32(twice));
     return copy_sign_f32(narrow_f64(div_f64(m, add_f64(m, set_f64(2)))), x);
 }
 
 /* `eq-log-series`: twice the inverse hyperbolic tangent of at most a third. */
-FUNCTION f64v inverse_tanh_series(f64v s) {
+FUNCTION f64v inverse_tanh_series(const int rounding, f64v s) {
     f64v z = mul_f64(s, s);
     f64v square = mul_f64(z, z);
-    f64v p = add_f64(mul_f64(square, set_f64(2.0 / 17)), pair(z, 2.0 / 15, 2.0 / 13));
-    p = add_f64(mul_f64(square, p), pair(z, 2.0 / 11, 2.0 / 9));
-    p = add_f64(mul_f64(square, p), pair(z, 2.0 / 7, 2.0 / 5));
-    p = add_f64(mul_f64(square, p), pair(z, 2.0 / 3, 2));
+    f64v p = two_terms(rounding, square, set_f64(2.0 / 17), z, 2.0 / 15, 2.0 / 13);
+    p = two_terms(rounding, square, p, z, 2.0 / 11, 2.0 / 9);
+    p = two_terms(rounding, square, p, z, 2.0 / 7, 2.0 / 5);
+    p = two_terms(rounding, square, p, z, 2.0 / 3, 2);
     return mul_f64(s, p);
 }
 
@@ -160,7 +189,7 @@ FUNCTION f64v log_f64(f64v x) {
     f64v n = sub_f64(high_bits_plus(x, 0x00095f619980c433), set_f64(4503599627371519.0));
     f64v m = mul_f64(x, exponent_from_low_bits(sub_f64(set_f64(WHOLE), n)));
     f64v s = div_f64(sub_f64(m, set_f64(1)), add_f64(m, set_f64(1)));
-    return add_f64(mul_f64(n, set_f64(LN_2)), inverse_tanh_series(s));
+    return add_f64(mul_f64(n, set_f64(LN_2)), inverse_tanh_series(ROUNDED_ONCE, s));
 }
 
 /* `eq-log`: -inf at 0, nan below, inf and nan as they are. */
@@ -172,24 +201,29 @@ FUNCTION f32v log_of(f32v x) {
     return if_less(x, infinity, y, x);
 }
 
-/* `eq-softplus` of a number and its magnitude before it is rounded. */
-FUNCTION f64v softplus_f64(f64v x, f64v size) {
-    f64v u = exp_f64(sub_f64(set_f64(0), size));
-    f64v tail = inverse_tanh_series(div_f64(u, add_f64(u, set_f64(2))));
+/* `eq-softplus` of a number before it is rounded, from `u = e^-|x|`. */
+FUNCTION f64v softplus_f64(const int rounding, f64v x, f64v u) {
+    f64v tail = inverse_tanh_series(rounding, div_f64(u, add_f64(u, set_f64(2))));
     return add_f64(max_f64(set_f64(0), x), tail);
 }
 
-/* `eq-erf`. */
+/* `eq-softplus`. From 120 on, u is nothing beside x, and 0 in float32. */
+FUNCTION f32v softplus_of(f32v x) {
+    f32v size = min_f32(set_f32(120), abs_f32(x));
+    f64v u = exp_inside(ROUNDED_ONCE, widen_f32(sub_f32(set_f32(0), size)));
+    return narrow_f64(softplus_f64(ROUNDED_ONCE, widen_f32(x), u));
+}
+
+/* `eq-erf`. The bound in float32 is a little further out, where the result is 1 as well. */
 FUNCTION f32v erf_of(f32v x) {
-    f64v a = max_f64(set_f64(-3.93), min_f64(set_f64(3.93), widen_f32(x)));
-    f64v z = mul_f64(a, a), square = mul_f64(z, z);
-    f64v p = add_f64(mul_f64(square, set_f64(-1.2857767632938314e-08)),
-                     pair(z, 4.6200150271145225e-06, 0.0003771662339783654));
-    f64v q = pair(z, 6.250045803695876e-05, 0.0013024095455571422);
-    p = add_f64(mul_f64(square, p), pair(z, 0.003840301761765399, 0.05425474426237144));
-    q = add_f64(mul_f64(square, q), pair(z, 0.015434851896643257, 0.11388704344523792));
-    p = add_f64(mul_f64(square, p), pair(z, 0.18514799104195107, 1.128379169176582));
-    q = add_f64(mul_f64(square, q), pair(z, 0.4974165421241772, 1));
+    f64v a = widen_f32(max_f32(set_f32(-3.93f), min_f32(set_f32(3.93f), x)));
+    f64v z = mul_f64(a, a), square = mul_f64(z, z), q, p = set_f64(-1.2857767632938314e-08);
+    p = two_terms(ROUNDED_ONCE, square, p, z, 4.6200150271145225e-06, 0.0003771662339783654);
+    q = sum_f64(ROUNDED_ONCE, z, set_f64(6.250045803695876e-05), set_f64(0.0013024095455571422));
+    p = two_terms(ROUNDED_ONCE, square, p, z, 0.003840301761765399, 0.05425474426237144);
+    q = two_terms(ROUNDED_ONCE, square, q, z, 0.015434851896643257, 0.11388704344523792);
+    p = two_terms(ROUNDED_ONCE, square, p, z, 0.18514799104195107, 1.128379169176582);
+    q = two_terms(ROUNDED_ONCE, square, q, z, 0.4974165421241772, 1);
     return narrow_f64(div_f64(mul_f64(a, p), q));
 }
 
