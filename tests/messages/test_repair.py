@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from messages.following import says
@@ -57,6 +58,20 @@ def test_models_of_a_bias_correction() -> None:
     with says("pass the model that prepare was given, and paths of layers that convert quantized"):
         repair.bias_correction(model, quantized, [X], layers=["module.0", "module.1"])
     repair.bias_correction(model, quantized, [X], layers=["module.0"])
+
+
+def test_weights_that_are_rounded_anew() -> None:
+    """The float model has to be the one whose weights were rounded."""
+    model = quantization.QuantWrapper(nn.Sequential(nn.Linear(4, 3))).eval()
+    model.qconfig = quantization.get_default_qconfig("fbgemm")
+    prepared = quantization.prepare(model)
+    prepared(X)
+    quantized = quantization.convert(prepared)
+    other = copy.deepcopy(model)
+    other.module[0].weight.data *= -1
+    with says("pass the model that prepare was given, with the same layers fused"):
+        repair.adaround(other, quantized, [X], steps=1)
+    repair.adaround(model, quantized, [X], steps=1)
 
 
 def test_groups_of_a_layer_norm_can_be_named() -> None:
