@@ -15,7 +15,12 @@ from pyqref.numerics.bias_repair import (
     mean_of_clipped_normal,
     mean_of_rectified_normal,
 )
-from pyqref.numerics.equalization import channel_range, equalizing_factors, smoothing_factors
+from pyqref.numerics.equalization import (
+    channel_range,
+    equalizing_factors,
+    input_weight_factors,
+    smoothing_factors,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -46,6 +51,19 @@ def test_eq_cross_layer_equalization__both_layers_get_the_geometric_mean() -> No
     first, second = RNG.uniform(0.1, 9, (2, 50)).astype(np.float32)
     factors = equalizing_factors(first, second)
     np.testing.assert_allclose(first / factors, second * factors, rtol=6 * 2**-24)
+
+
+def test_eq_input_weight_equalization__each_operation_is_rounded() -> None:
+    """A quotient and a root, each rounded to float32; empty columns keep theirs."""
+    columns, weight = RNG.uniform(0.1, 9, (2, 50)).astype(np.float32)
+    columns[0] = weight[1] = 0.0
+    factors = input_weight_factors(columns, weight)
+    assert [1.0, 1.0] == factors[:2].tolist()
+    for x, w, found in zip(columns[2:], weight[2:], factors[2:], strict=True):
+        quotient = f32(rational(w) / rational(x))
+        below, above = (rational(np.nextafter(found, np.float32(end))) for end in (0, np.inf))
+        half = (below + rational(found)) / 2, (above + rational(found)) / 2
+        assert half[0] ** 2 <= quotient <= half[1] ** 2
 
 
 def test_eq_smooth_quant__powers_of_two() -> None:

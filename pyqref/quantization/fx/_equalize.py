@@ -22,7 +22,7 @@ from pyqref.dtypes import qscheme as Qscheme
 from pyqref.nn import Module
 from pyqref.numerics.equalization import input_weight_factors
 from pyqref.quantization.observer import PerChannelMinMaxObserver
-from pyqref.quantization.observer.base import _with_args
+from pyqref.quantization.observer.partial import PartialWrapper, make_partial
 from pyqref.tensor import from_numpy, tensor
 
 __all__ = [
@@ -67,7 +67,11 @@ class _EqualizationObserver(Module):
         self.equalization_scale = tensor(1)
 
     _COLUMNS = ""
-    with_args = classmethod(_with_args)
+
+    @classmethod
+    def with_args(cls, **kwargs: object) -> PartialWrapper:
+        """A recipe for this observer with these arguments."""
+        return make_partial(cls, **kwargs)
 
     def forward(self, x: Tensor) -> Tensor:
         """Look at a tensor of two to five dimensions, and return it."""
@@ -239,7 +243,7 @@ class EqualizationQConfig(NamedTuple):
     --------
     >>> EqualizationQConfig().input_activation()
     _InputEqualizationObserver(
-      (input_obs): PerChannelMinMaxObserver(min_val=[], max_val=[])
+      (input_obs): PerChannelMinMaxObserver(min_val=tensor([]), max_val=tensor([]))
     )
     """
 
