@@ -129,8 +129,9 @@ def soft_rounding(
     >>> soft_rounding([3, 3, 7], [0.0, 0.5, 1.0], 0.25, 0, -8, 7).tolist()
     [0.75, 0.875, 1.75]
     """
-    place = np.clip(np.asarray(below, np.float64) + share, quant_min, quant_max)
-    return np.asarray(((place - zero_point) * np.asarray(scale, np.float64)).astype(np.float32))
+    place = np.asarray(below, np.float64) + np.asarray(share, np.float64)
+    place = np.clip(place, quant_min, quant_max) - np.asarray(zero_point, np.float64)
+    return np.asarray((place * np.asarray(scale, np.float64)).astype(np.float32))
 
 
 def _power(base: FloatArray, exponent: float) -> FloatArray:

@@ -80,7 +80,7 @@ class _EqualizationObserver(Module):
                 f"{type(self).__name__} takes inputs and weights of linear and convolution "
                 f"layers, with two to five dimensions, got {x.ndim}; give the layer batches"
             )
-        return self._columns()(x)  # type: ignore[no-any-return]
+        return self._columns()(x)
 
     def _columns(self) -> Any:
         return getattr(self, self._COLUMNS)

@@ -215,7 +215,7 @@ def equalize(model: GraphModule, preparation: Preparation) -> None:
 def _weight(model: GraphModule, node: Node) -> Tensor:
     """The weight of a layer; of a function that which its observer sees."""
     if node.op == "call_module":
-        return _root(model.get_submodule(node.target)).weight  # type: ignore[no-any-return]
+        return _root(model.get_submodule(node.target)).weight
     observed = _argument(node, 1, "weight")
     while observed.op == "call_module":
         observed = observed.args[0]
