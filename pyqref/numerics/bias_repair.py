@@ -13,6 +13,7 @@ __all__ = [
     "absorbed_bias",
     "corrected_bias",
     "expected_shift",
+    "mean_of_clipped_normal",
     "mean_of_rectified_normal",
 ]
 
@@ -119,6 +120,46 @@ def mean_of_rectified_normal(mean: ArrayLike, deviation: ArrayLike) -> FloatArra
         density = math.exp(-t * t / 2) / math.sqrt(2 * math.pi)
         found[i] = sigma[i] * density + mu[i] * math.erfc(-t / math.sqrt(2)) / 2
     return found
+
+
+def mean_of_clipped_normal(
+    mean: ArrayLike, deviation: ArrayLike, low: float, high: float
+) -> FloatArray:
+    r"""The mean of a normal variable behind an activation function that clips, such as ReLU6.
+
+    Equation ``eq-clipped-normal``, with :math:`t = (a - \mu) / \sigma` and
+    :math:`u = (b - \mu) / \sigma`:
+
+    .. math:: \mathrm{E}[\min(b, \max(a, x))] = \sigma\, (\varphi(t) - \varphi(u))
+              + \mu\, (\Phi(u) - \Phi(t)) + a\, \Phi(t) + b\, \Phi(-u),
+              \qquad x \sim \mathcal N(\mu, \sigma^2)
+
+    A difference of two ReLUs, :math:`\max(x, a) - \max(x, b) + b`, is computed, with
+    ``eq-rectified-normal`` for each, so nothing cancels far from the ends.
+
+    Parameters
+    ----------
+    mean, deviation
+        ``(C,)``; a deviation of zero gives the clipped mean.
+    low, high
+        a and b, both finite; 0 and 6 for ReLU6.
+
+    Returns
+    -------
+    float64 ``(C,)``.
+
+    Notes
+    -----
+    Source: Nagel et al. 2019, appendix C.
+
+    Examples
+    --------
+    >>> mean_of_clipped_normal([0.0, 3.0, 9.0], [1.0, 1.0, 0.0], 0.0, 6.0).round(4).tolist()
+    [0.3989, 3.0, 6.0]
+    """
+    above_low = mean_of_rectified_normal(np.asarray(mean, np.float64) - low, deviation)
+    above_high = mean_of_rectified_normal(np.asarray(mean, np.float64) - high, deviation)
+    return np.asarray(low + above_low - above_high)
 
 
 def absorbed_bias(mean: ArrayLike, deviation: ArrayLike, width: float = 3.0) -> FloatArray:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from .types import FloatArray
 
-__all__ = ["channel_range", "equalizing_factors", "smoothing_factors"]
+__all__ = ["channel_range", "equalizing_factors", "input_weight_factors", "smoothing_factors"]
 
 #: Added to each range, so that an empty channel divides nothing by zero.
 SMALLEST_RANGE = np.float32(1e-9)
@@ -77,6 +77,40 @@ def equalizing_factors(first: ArrayLike, second: ArrayLike) -> FloatArray:
     above = np.asarray(first, np.float32) + SMALLEST_RANGE
     below = np.asarray(second, np.float32) + SMALLEST_RANGE
     return np.asarray(np.sqrt(above / below))
+
+
+def input_weight_factors(input: ArrayLike, weight: ArrayLike) -> FloatArray:
+    r"""The factors that give the columns of a layer's input and weight the same ranges.
+
+    Equation ``eq-input-weight-equalization``:
+
+    .. math:: s_j = \sqrt{\frac{\max W_{\cdot j} - \min W_{\cdot j}}{\max X_j - \min X_j}}
+
+    The input is multiplied by :math:`s_j` and the weight's column divided by it. Where a range is
+    zero the factor is 1.
+
+    Parameters
+    ----------
+    input, weight
+        Ranges of the columns, ``(C,)``.
+
+    Returns
+    -------
+    float32 ``(C,)``; the quotient and the root are rounded.
+
+    Notes
+    -----
+    Source: ``torch.ao.quantization.fx._equalize``.
+
+    Examples
+    --------
+    >>> input_weight_factors([1.0, 16.0, 0.0], [4.0, 1.0, 3.0]).tolist()
+    [2.0, 0.25, 1.0]
+    """
+    above, below = np.asarray(weight, np.float32), np.asarray(input, np.float32)
+    empty = (above == 0) | (below == 0)
+    quotient = np.where(empty, np.float32(1), above) / np.where(empty, np.float32(1), below)
+    return np.asarray(np.sqrt(quotient))
 
 
 def smoothing_factors(activation: ArrayLike, weight: ArrayLike, alpha: float = 0.5) -> FloatArray:

@@ -101,7 +101,7 @@ def prepare_fx(
     qconfig_mapping: QConfigMapping | Mapping[str, Any],
     example_inputs: Sequence[Tensor] | Tensor,
     prepare_custom_config: PrepareCustomConfig | Mapping[str, Any] | None = None,
-    _equalization_config: Mapping[Any, Any] | None = None,
+    _equalization_config: QConfigMapping | Mapping[str, Any] | None = None,
     backend_config: BackendConfig | Mapping[str, Any] | None = None,
     strict: bool = False,
 ) -> GraphModule:
@@ -119,7 +119,9 @@ def prepare_fx(
     prepare_custom_config
         See :class:`~pyqref.quantization.fx.custom_config.PrepareCustomConfig`.
     _equalization_config
-        Must be None.
+        Whose input and weight are scaled against each other, column by column
+        (``eq-input-weight-equalization``): ``QConfigMapping().set_global(
+        default_equalization_qconfig)``, from ``pyqref.quantization.fx._equalize``.
     backend_config
         Says what can be quantized, and how; the native one if None.
     strict
@@ -153,6 +155,8 @@ def prepare_fx(
         The back end has a pattern for an operation, but not for its QConfig.
     NotQuantizedWarning
         Nothing will be quantized.
+    NotRepairedWarning
+        A layer cannot be equalized: it has groups of channels, or is called more than once.
 
     Notes
     -----
@@ -168,12 +172,6 @@ def prepare_fx(
     >>> [node.name for node in prepared.graph.nodes]
     ['input_1', 'activation_post_process_0', '_0', 'activation_post_process_1', 'output']
     """
-    if _equalization_config is not None:
-        raise NotImplementedError(
-            "prepare_fx: _equalization_config must be None, equalization of inputs and weights is "
-            f"private in torch and not offered here; got {type(_equalization_config).__name__}; "
-            "leave it out"
-        )
     check_model("prepare_fx", model)
     with _strictly(strict):
         return _prepare(
@@ -184,6 +182,7 @@ def prepare_fx(
             example_inputs,
             prepare_custom_config,
             backend_config,
+            equalization=_equalization_config,
         )
 
 

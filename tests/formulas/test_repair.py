@@ -12,9 +12,15 @@ from pyqref.numerics.bias_repair import (
     absorbed_bias,
     corrected_bias,
     expected_shift,
+    mean_of_clipped_normal,
     mean_of_rectified_normal,
 )
-from pyqref.numerics.equalization import channel_range, equalizing_factors, smoothing_factors
+from pyqref.numerics.equalization import (
+    channel_range,
+    equalizing_factors,
+    input_weight_factors,
+    smoothing_factors,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -45,6 +51,19 @@ def test_eq_cross_layer_equalization__both_layers_get_the_geometric_mean() -> No
     first, second = RNG.uniform(0.1, 9, (2, 50)).astype(np.float32)
     factors = equalizing_factors(first, second)
     np.testing.assert_allclose(first / factors, second * factors, rtol=6 * 2**-24)
+
+
+def test_eq_input_weight_equalization__each_operation_is_rounded() -> None:
+    """A quotient and a root, each rounded to float32; empty columns keep theirs."""
+    columns, weight = RNG.uniform(0.1, 9, (2, 50)).astype(np.float32)
+    columns[0] = weight[1] = 0.0
+    factors = input_weight_factors(columns, weight)
+    assert [1.0, 1.0] == factors[:2].tolist()
+    for x, w, found in zip(columns[2:], weight[2:], factors[2:], strict=True):
+        quotient = f32(rational(w) / rational(x))
+        below, above = (rational(np.nextafter(found, np.float32(end))) for end in (0, np.inf))
+        half = (below + rational(found)) / 2, (above + rational(found)) / 2
+        assert half[0] ** 2 <= quotient <= half[1] ** 2
 
 
 def test_eq_smooth_quant__powers_of_two() -> None:
@@ -88,6 +107,23 @@ def test_eq_rectified_normal__integral() -> None:
             closed = sigma * exp(-((mu / sigma) ** 2) / 2) / sqrt(2 * pi)
             closed += mu * (1 + erf(mu / sigma / sqrt(2))) / 2
             found = float(mean_of_rectified_normal([mu], [sigma])[0])
+            assert abs(found - numeric) < 1e-6
+            assert abs(found - closed) < 1e-12
+
+
+def test_eq_clipped_normal__integral() -> None:
+    """The mean of a clipped number by a sum over a fine grid, whose error is below 1e-6."""
+    steps = np.linspace(-8, 8, 64_001)
+    density = np.exp(-(steps**2) / 2) / sqrt(2 * pi) * (steps[1] - steps[0])
+    for mu in (-2.0, 0.5, 5.5, 9.0):
+        for sigma in (0.1, 1.0, 4.0):
+            numeric = float((np.clip(mu + sigma * steps, 0, 6) * density).sum())
+            t, u = ((end - mu) / sigma for end in (0.0, 6.0))
+            bells = [exp(-(end**2) / 2) / sqrt(2 * pi) for end in (t, u)]
+            shares = [(1 + erf(end / sqrt(2))) / 2 for end in (t, u)]
+            closed = sigma * (bells[0] - bells[1]) + mu * (shares[1] - shares[0])
+            closed += 6 * (1 - shares[1])
+            found = float(mean_of_clipped_normal([mu], [sigma], 0.0, 6.0)[0])
             assert abs(found - numeric) < 1e-6
             assert abs(found - closed) < 1e-12
 

@@ -11,7 +11,9 @@ from messages.following import says
 import pyqref
 from pyqref import nn
 from pyqref import quantization as q
+from pyqref.quantization import default_qconfig
 from pyqref.quantization import quantize_fx as fx
+from pyqref.quantization.fx._equalize import default_equalization_qconfig
 
 X = floats(4, 3)
 MAPPING = q.get_default_qconfig_mapping("x86")
@@ -37,7 +39,7 @@ def test_fusing_for_training_what_only_evaluation_can() -> None:
 
 
 def test_prepare_fx() -> None:
-    """Evaluation mode, entries that match, and no equalization."""
+    """Evaluation mode, entries that match, and what equalizes."""
     model = network()
     with says("call model.eval() first"):
         fx.fuse_fx(network().train())
@@ -45,9 +47,17 @@ def test_prepare_fx() -> None:
     with says("correct it or leave it out"):
         fx.prepare_fx(model, copy.deepcopy(MAPPING).set_module_name("one", None), (X,))
     fx.prepare_fx(model, copy.deepcopy(MAPPING).set_module_name("1", None), (X,))
-    with says("leave it out"):
+    columns = {"": default_equalization_qconfig}
+    with says("write default_equalization_qconfig"):
+        fx.prepare_fx(model, MAPPING, (X,), _equalization_config={"": default_qconfig})
+    with says("pass it in a QConfigMapping as _equalization_config"):
+        fx.prepare_fx(model, columns, (X,))
+    with says("give it default_equalization_qconfig for linear or convolution layers"):
         fx.prepare_fx(model, MAPPING, (X,), _equalization_config={"": None})
-    fx.prepare_fx(model, MAPPING, (X,))
+    prepared = fx.prepare_fx(model, MAPPING, (X,), _equalization_config=columns)
+    with says("give the layer batches"):
+        prepared(X[0])
+    prepared(X)
 
 
 def test_convert_fx() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from messages.following import says
@@ -57,6 +58,44 @@ def test_models_of_a_bias_correction() -> None:
     with says("pass the model that prepare was given, and paths of layers that convert quantized"):
         repair.bias_correction(model, quantized, [X], layers=["module.0", "module.1"])
     repair.bias_correction(model, quantized, [X], layers=["module.0"])
+
+
+def test_weights_that_are_rounded_anew() -> None:
+    """The float model has to be the one whose weights were rounded."""
+    model = quantization.QuantWrapper(nn.Sequential(nn.Linear(4, 3))).eval()
+    model.qconfig = quantization.get_default_qconfig("fbgemm")
+    prepared = quantization.prepare(model)
+    prepared(X)
+    quantized = quantization.convert(prepared)
+    other = copy.deepcopy(model)
+    other.module[0].weight.data *= -1
+    with says("pass the model that prepare was given, with the same layers fused"):
+        repair.adaround(other, quantized, [X], steps=1)
+    repair.adaround(model, quantized, [X], steps=1)
+
+
+def test_means_that_follow_from_batch_norms() -> None:
+    """The model before fusing; a layer that reads something else is measured."""
+    layers = nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Linear(4, 3)
+    model = quantization.QuantWrapper(nn.Sequential(*layers)).eval()
+    fused = quantization.fuse_modules(model, [["module.0", "module.1"]])
+    fused.qconfig = quantization.get_default_qconfig("fbgemm")
+    prepared = quantization.prepare(fused)
+    prepared(X)
+    quantized = quantization.convert(prepared)
+    with says("pass the model before fuse_modules, or call bias_correction with data"):
+        repair.analytic_bias_correction(fused, quantized)
+    repair.bias_correction(fused, quantized, [X])
+    with says("call bias_correction with data"):
+        repair.analytic_bias_correction(model, quantized, layers=["module.0", "module.2"])
+    other = copy.deepcopy(model)
+    other.module[2] = nn.Linear(4, 2)
+    with says("pass models of the same layers"):
+        repair.analytic_bias_correction(other, quantized)
+    other.module[1], other.module[2] = nn.BatchNorm1d(3), nn.Linear(4, 3)
+    with says("leave it out of layers"):
+        repair.analytic_bias_correction(other, quantized)
+    repair.analytic_bias_correction(model, quantized, layers=["module.2"])
 
 
 def test_groups_of_a_layer_norm_can_be_named() -> None:

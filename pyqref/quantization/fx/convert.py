@@ -1,6 +1,7 @@
 """``convert``: from an observed graph to a reference model, and on to quantized operations.
 
 1. :mod:`.convert_qconfigs`: leave out what the mapping given now sets to None;
+   :mod:`.equalizing`: scale inputs and weights, if they were prepared for it;
 2. :mod:`.weight_observers`: let the observers of functional weights see them;
 3. :mod:`.interface`: inputs and outputs that are quantized tensors;
 4. :mod:`.quantize_nodes`: observers become ``quantize_per_tensor`` and ``dequantize``;
@@ -29,6 +30,7 @@ from pyqref.quantization.qconfig_mapping import QConfigMapping
 from .convert_qconfigs import convert_qconfigs
 from .converted import QUANTIZED_INPUTS, ConvertedGraphModule
 from .custom_config import ConvertCustomConfig
+from .equalizing import equalize
 from .failures import telling
 from .integer_ranges import IntegerRanges
 from .interface import dequantize_inputs, keep_outputs_quantized
@@ -134,6 +136,9 @@ def _make_reference(
     backend: BackendConfig,
 ) -> IntegerRanges:
     """The passes up to the reference model, in place; the ranges that observers were made for."""
+    if preparation.equalized:
+        equalize(model, preparation)
+        passed("equalize", model)
     of_weights = weight_observers(model, backend)
     observe_weights(model, of_weights)
     ranges = IntegerRanges(model, preparation, of_weights)

@@ -42,6 +42,8 @@ class Preparation:
         Names of the nodes that are quantized.
     addressed
         Names of the nodes whose qconfig was given to just them, not to everything around.
+    equalized
+        The equalization qconfigs of the nodes whose input and weight are equalized.
     """
 
     qconfig_mapping: QConfigMapping
@@ -53,6 +55,7 @@ class Preparation:
     observed: set[str] = field(default_factory=set)
     is_standalone: bool = False
     addressed: set[str] = field(default_factory=set)
+    equalized: dict[str, Any] = field(default_factory=dict)
 
 
 def remember(model: GraphModule, preparation: Preparation) -> None:

@@ -5,7 +5,8 @@
 3. :mod:`.node_qconfigs`: find each node's qconfig;
 4. :mod:`.training_modules`: for training, replace layers by those with fake quantization;
 5. :mod:`.selecting`: match the back end's patterns, and keep those that it can quantize;
-6. :mod:`.observing`, :mod:`.sharing`: insert observers.
+6. :mod:`.observing`, :mod:`.sharing`: insert observers;
+7. :mod:`.equalizing`: if asked for, insert observers of columns.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from pyqref.quantization.qconfig_mapping import QConfigMapping
 from pyqref.quantization.unused_overrides import warn_of_unused_overrides
 
 from .aliases import follow_aliases
-from .arguments import backend_from, config_from
+from .arguments import backend_from, config_from, optional_config
 from .custom_config import PrepareCustomConfig
+from .equalizing import insert_equalizers, require_equalization
 from .example_inputs import warn_of_example_inputs
 from .fusing import fuse
 from .mismatches import (
@@ -103,6 +105,7 @@ def prepare(
     custom: PrepareCustomConfig,
     backend_config: BackendConfig,
     is_standalone: bool = False,
+    equalization: QConfigMapping | None = None,
 ) -> GraphModule:
     """All passes.
 
@@ -122,26 +125,40 @@ def prepare(
         What can be quantized, and how.
     is_standalone
         Whether the model is a standalone module of another.
+    equalization
+        Whose input and weight are equalized how; None for nobody's.
     """
     traced, scopes = trace(asks, model, custom)
     preparation = Preparation(
         mapping, backend_config, custom, is_qat, {}, scopes, is_standalone=is_standalone
     )
     with keeping_what_is_read(traced):
-        _passes(asks, model, traced, preparation)
+        _passes(asks, model, traced, preparation, equalization)
     leave_used(asks, traced, model, custom.preserved_attributes)
     remember(traced, preparation)
     traced.train(model.training)
     return traced
 
 
-def _passes(asks: str, model: Any, traced: GraphModule, preparation: Preparation) -> None:
+def _passes(
+    asks: str,
+    model: Any,
+    traced: GraphModule,
+    preparation: Preparation,
+    equalization: QConfigMapping | None,
+) -> None:
     """Run the passes that follow tracing, in place."""
     mapping, backend_config = preparation.qconfig_mapping, preparation.backend_config
     is_qat = preparation.is_qat
     fuse(traced, is_qat, backend_config)
     passed("fuse", traced)
+    columns: dict[str, Any] = {}
+    if equalization is not None:
+        columns, wanted = find_qconfigs(traced, equalization, preparation.scopes)
+        require_equalization(columns, wanted=True)
+        warn_of_unused_entries(asks, model, equalization, wanted.used)
     preparation.qconfigs, lookup = find_qconfigs(traced, mapping, preparation.scopes)
+    require_equalization(preparation.qconfigs, wanted=False)
     preparation.addressed = lookup.addressed
     require_observers(asks, traced, preparation.qconfigs)
     if not preparation.is_standalone:
@@ -161,6 +178,9 @@ def _passes(asks: str, model: Any, traced: GraphModule, preparation: Preparation
     passed("select_matches", traced)
     insert_observers(traced, preparation, matches, special.target, special.finish)
     passed("insert_observers", traced)
+    if equalization is not None:
+        insert_equalizers(asks, traced, preparation, columns)
+        passed("insert_equalizers", traced)
     is_told = warn_of_mismatches(asks, traced, preparation, refused)
     if is_qat:
         warn_of_observers_only(asks, traced, preparation, matches)
@@ -178,10 +198,13 @@ def prepare_as_asked(
     custom: Any,
     backend: object,
     is_standalone: bool = False,
+    equalization: object = None,
 ) -> GraphModule:
     """:func:`prepare` with configs as users give them: themselves, dictionaries or None."""
     custom = config_from("prepare_custom_config", custom, PrepareCustomConfig)
     mapping = config_from("qconfig_mapping", mapping, QConfigMapping)
-    made = prepare(asks, model, mapping, is_qat, custom, backend_from(backend), is_standalone)
+    columns = optional_config("_equalization_config", equalization, QConfigMapping)
+    back_end = backend_from(backend)
+    made = prepare(asks, model, mapping, is_qat, custom, back_end, is_standalone, columns)
     warn_of_example_inputs(asks, model, made, example_inputs)
     return made

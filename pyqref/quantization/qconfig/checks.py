@@ -12,7 +12,7 @@ from pyqref.tensor.arguments import described
 
 from .base import _Recipes
 
-__all__ = ["is_qconfig", "require_qconfig"]
+__all__ = ["is_equalization_qconfig", "is_qconfig", "require_entry", "require_qconfig"]
 
 
 def is_qconfig(value: object) -> bool:
@@ -60,6 +60,21 @@ write get_default_qconfig('x86')
         f"{name} must be a QConfig, a QConfigDynamic or None, got {_described(value)}; "
         f"{_remedy(value)}"
     )
+
+
+def is_equalization_qconfig(value: object) -> bool:
+    """Return True for an ``EqualizationQConfig``, which measures columns and quantizes nothing."""
+    return not isinstance(value, type) and hasattr(value, "input_activation")
+
+
+def require_entry(value: object, name: str) -> Any:
+    """``value``, which must be an entry of a QConfigMapping: a QConfig, None, or of equalization.
+
+    Examples
+    --------
+    >>> require_entry(None, "qconfig")
+    """
+    return value if is_equalization_qconfig(value) else require_qconfig(value, name)
 
 
 def _described(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyqref.quantization.arguments import as_index, as_operation, as_text
 from pyqref.quantization.qconfig.base import QConfigAny
-from pyqref.quantization.qconfig.checks import require_qconfig
+from pyqref.quantization.qconfig.checks import require_entry
 
 __all__ = ["QConfigMapping"]
 
@@ -90,7 +90,7 @@ class QConfigMapping:
 
     def set_global(self, global_qconfig: QConfigAny) -> QConfigMapping:
         """Set the qconfig of everything that no other level names."""
-        self.global_qconfig = require_qconfig(global_qconfig, "global_qconfig")
+        self.global_qconfig = require_entry(global_qconfig, "global_qconfig")
         return self
 
     def set_object_type(self, object_type: object, qconfig: QConfigAny) -> QConfigMapping:
@@ -99,7 +99,7 @@ class QConfigMapping:
         It takes the place of one set for the same type before.
         """
         object_type = as_operation(object_type, "object_type")
-        self.object_type_qconfigs[object_type] = require_qconfig(qconfig, "qconfig")
+        self.object_type_qconfigs[object_type] = require_entry(qconfig, "qconfig")
         return self
 
     def set_module_name_regex(self, module_name_regex: str, qconfig: QConfigAny) -> QConfigMapping:
@@ -133,7 +133,7 @@ class QConfigMapping:
                 f"module_name_regex must be a regular expression, got {module_name_regex!r}: "
                 f"{error}"
             ) from None
-        self.module_name_regex_qconfigs[module_name_regex] = require_qconfig(qconfig, "qconfig")
+        self.module_name_regex_qconfigs[module_name_regex] = require_entry(qconfig, "qconfig")
         return self
 
     def set_module_name(self, module_name: str, qconfig: QConfigAny) -> QConfigMapping:
@@ -141,7 +141,7 @@ class QConfigMapping:
 
         It takes the place of one set for the same path before.
         """
-        self.module_name_qconfigs[as_text(module_name, "module_name")] = require_qconfig(
+        self.module_name_qconfigs[as_text(module_name, "module_name")] = require_entry(
             qconfig, "qconfig"
         )
         return self
@@ -158,7 +158,7 @@ class QConfigMapping:
             as_operation(object_type, "object_type"),
             as_index(index, "index"),
         )
-        self.module_name_object_type_order_qconfigs[key] = require_qconfig(qconfig, "qconfig")
+        self.module_name_object_type_order_qconfigs[key] = require_entry(qconfig, "qconfig")
         return self
 
     def __repr__(self) -> str:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
 from typing import Any, Literal
 
 import numpy as np
 
 from pyqref._typing import Model, Module
 from pyqref.nn import functional as F
-from pyqref.nn import intrinsic as nni
 from pyqref.nn import quantized as nnq
 from pyqref.nn.intrinsic import quantized as nniq
 from pyqref.numerics.bias_repair import corrected_bias
-from pyqref.quantization.diagnostics import NotRepairedWarning, warn
 from pyqref.tensor import from_numpy
 
+from .quantized_layers import channel_axis, float_layer, has_relu, layers_in_order
 from .running import Moments, batches, called, input_of, listening
 
 __all__ = ["bias_correction"]
 
-_LINEAR = (nnq.Linear, nniq.LinearReLU)
 _CONVOLUTIONS: dict[type, Any] = {
     nnq.Conv1d: F.conv1d,
     nnq.Conv2d: F.conv2d,
@@ -107,10 +104,17 @@ def bias_correction(
     if not inplace:
         quantized_model = copy.deepcopy(quantized_model)
     known = list(batches(data, "bias_correction"))
-    for path in _order(float_model, quantized_model, known[0], layers):
+    for path in layers_in_order(
+        "bias_correction",
+        "its bias is not corrected",
+        float_model,
+        quantized_model,
+        known[0],
+        layers,
+    ):
         quantized: Any = quantized_model.get_submodule(path)
-        expected, found = Moments(_axis(quantized)), Moments(_axis(quantized))
-        layer = _float_layer(float_model.get_submodule(path))
+        expected, found = Moments(channel_axis(quantized)), Moments(channel_axis(quantized))
+        layer = float_layer(float_model.get_submodule(path))
         for batch in known:
             x = input_of(quantized_model, path, batch)
             found.add(_before_relu(quantized, x))
@@ -126,61 +130,12 @@ def bias_correction(
     return quantized_model
 
 
-def _float_layer(module: Module) -> Any:
-    return module[0] if isinstance(module, nni._FusedModule) else module
-
-
-def _can_be_corrected(module: Any) -> bool:
-    return type(module) in (*_LINEAR, *_CONVOLUTIONS)
-
-
-def _order(
-    float_model: Module, quantized_model: Module, batch: Any, layers: Sequence[str] | None
-) -> list[str]:
-    """Paths of the layers to correct, in the order in which they are called."""
-    every = dict(quantized_model.named_modules())
-    wanted = list(every) if layers is None else list(layers)
-    theirs = dict(float_model.named_modules())
-    order: list[str] = []
-    with ExitStack() as stack:
-        for path in wanted:
-            if path in every and _can_be_corrected(every[path]) and path in theirs:
-                stack.enter_context(
-                    listening(every[path], lambda _, __, path=path: order.append(path))
-                )
-            elif layers is not None or (path in every and _can_be_corrected(every[path])):
-                here, there = (_kind(models, path) for models in (every, theirs))
-                warn(
-                    f"{path}: its bias is not corrected; it is {here} in the quantized model "
-                    f"and {there} in the float one; pass the model that prepare was given, and "
-                    "paths of layers that convert quantized",
-                    NotRepairedWarning,
-                )
-        called(quantized_model, batch)
-    found = list(dict.fromkeys(order))
-    if not found:
-        raise ValueError(
-            f"bias_correction: {type(quantized_model).__name__} has no quantized linear or "
-            "convolution layer that float_model has, too; pass the models before prepare and after "
-            "convert"
-        )
-    return found
-
-
-def _kind(modules: dict[str, Module], path: str) -> str:
-    return f"a {type(modules[path]).__name__}" if path in modules else "missing"
-
-
-def _axis(quantized: Module) -> int:
-    return -1 if isinstance(quantized, _LINEAR) else 1
-
-
 def _before_relu(quantized: Any, x: Any) -> Any:
     """The outputs of a layer, before the ReLU that is a part of it."""
-    if type(quantized) not in (nniq.LinearReLU, nniq.ConvReLU1d, nniq.ConvReLU2d, nniq.ConvReLU3d):
+    if not has_relu(quantized):
         return called(quantized, x)
     real, weight, bias = x.dequantize(), quantized.weight().dequantize(), quantized.bias()
-    if isinstance(quantized, _LINEAR):
+    if isinstance(quantized, nnq.Linear | nniq.LinearReLU):
         return F.linear(real, weight, bias)
     return _CONVOLUTIONS[type(quantized)](
         real,
