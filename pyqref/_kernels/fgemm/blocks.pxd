@@ -1,12 +1,12 @@
 # The blocks of a product of matrices of floats.
 #
-# A block of some columns is packed into a near cache and multiplied at once by all rows that meet it,
-# which fetch the next block meanwhile. So the right matrix is read once and never copied as a whole.
+# A block of some columns is packed into a near cache and multiplied at once by all rows, which
+# fetch the next block meanwhile. So the right matrix is read once and never copied as a whole.
 
 from pyqref._kernels._parallel cimport is_ending
 from pyqref._kernels.product.float_tile cimport (
-    BLOCK, PANEL, FLOAT_ROWS, Ahead, FloatTile, columns_at_once, columns_of_tiles, pack_rows, pack_transposed,
-    rows_of_tiles,
+    BLOCK, FLOAT_ROWS, PANEL, Ahead, FloatTile, columns_at_once, columns_of_tiles, pack_rows,
+    pack_transposed, rows_of_tiles,
 )
 
 cdef enum:
@@ -17,8 +17,9 @@ cdef enum:
     SUMS = 1 << 16                  # sums that do
 
 
-# ``out = start + a @ b`` of matrices whose rows and columns are so many floats apart. Of ``b``, those
-# of either lie side by side; ``start`` is one row, or NULL; rows of ``out`` are ``out_row`` apart.
+# ``out = start + a @ b`` of matrices whose rows and columns are so many floats apart. Of ``b``,
+# those of either lie side by side; ``start`` is one row, or NULL; rows of ``out`` are ``out_row``
+# apart.
 cdef struct Product:
     const float* a
     const float* b

@@ -72,9 +72,9 @@ def product(
 ):
     """``eq-float-product`` of ``a (..., rows, depth)`` and ``b (..., depth, columns)``.
 
-    Fills ``out (..., rows, columns)``. All are float32 and not empty, with the same leading axes, two
-    at the most. ``start (columns,)``, or None, and ``out`` are contiguous, ``b`` or its transpose has
-    rows whose numbers lie side by side, and ``a`` lies in any way.
+    Fills ``out (..., rows, columns)``. All are float32 and not empty, with the same leading axes,
+    two at the most. ``start (columns,)``, or None, and ``out`` are contiguous, ``b`` or its
+    transpose has rows whose numbers lie side by side, and ``a`` lies in any way.
     """
     cdef Products all
     cdef int ndim = cnp.PyArray_NDIM(a)
@@ -106,7 +106,8 @@ def product(
     panels = (all.each.columns + PANEL - 1) // PANEL
     all.column_parts = min(wanted, panels)
     all.row_parts = min(
-        (wanted + all.column_parts - 1) // all.column_parts, (all.each.rows + FLOAT_ROWS - 1) // FLOAT_ROWS
+        (wanted + all.column_parts - 1) // all.column_parts,
+        (all.each.rows + FLOAT_ROWS - 1) // FLOAT_ROWS,
     )
     size = span_of(&all.each) * columns_of_tiles(1) * <Py_ssize_t> sizeof(float)
     memory = malloc(scratch_of_all(size, n_threads))
