@@ -57,9 +57,9 @@ def matmul(a: Array, b: Array, out: Array | None = None, *, start: Array | None 
     array([[1., 2.],
            [3., 4.]])
     """
-    if out is None and a.dtype == b.dtype == _FLOAT32 and a.ndim > 1 < b.ndim:
-        if 1 not in (a.shape[-2], b.shape[-1]):
-            return _kernels.float_product(a, b, start)
+    is_covered = out is None and a.dtype == b.dtype == _FLOAT32 and a.ndim > 1 < b.ndim
+    if is_covered and 1 not in (a.shape[-2], b.shape[-1]):
+        return _kernels.float_product(a, b, start)
     if start is not None:
         y = matmul(a, b, out)
         y += start
