@@ -84,6 +84,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("channels", ("channels", "float_normalization", "moments")),
         Operation("elementwise", ("elementwise",)),
         Operation("fake_quantize", ("fake_quantize",)),
+        Operation("fgemm", ("float_product",)),
         Operation("normalization", ("normalization",)),
         Operation("observe", ("fused_observe", "histogram", "moving_average")),
         Operation("pooling", ("pooling",)),

@@ -10,13 +10,13 @@ from .types import FloatArray
 __all__ = ["BLOCK", "float_product"]
 
 #: Products that are added up before their sum is added to those before.
-BLOCK = 256
+BLOCK = 128
 
 
 def float_product(a: FloatArray, b: FloatArray, start: FloatArray | None = None) -> FloatArray:
     r"""``a @ b`` of matrices ``(..., rows, depth)`` and ``(..., depth, columns)``, plus ``start``.
 
-    Equation ``eq-float-product``: with blocks of 256 of the depth,
+    Equation ``eq-float-product``: with blocks of 128 of the depth,
 
     .. math::
         y = \mathrm{fl}\big(\cdots \mathrm{fl}(\mathrm{fl}(y_0 + s_0) + s_1) \cdots\big), \qquad
@@ -29,7 +29,7 @@ def float_product(a: FloatArray, b: FloatArray, start: FloatArray | None = None)
     >>> float_product(np.float32([[1, 2]]), np.float32([[3], [4]])).tolist()
     [[11.0]]
     """
-    shape = (*a.shape[:-1], b.shape[-1])
+    shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
     y = None if start is None else np.broadcast_to(start, shape)
     with np.errstate(all="ignore"):
         for first in range(0, a.shape[-1], BLOCK):

@@ -25,9 +25,7 @@ class Linear(Operation):
     @staticmethod
     def compute(x: Array, weight: Array, bias: Array | None) -> Array:
         rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1]) if x.ndim > 2 else x
-        y = matmul(rows, weight.T)
-        if bias is not None:
-            y += bias
+        y = matmul(rows, weight.T, start=bias)
         return y.reshape(*x.shape[:-1], len(weight)) if x.ndim > 2 else y
 
     def forward(self, x: Array, weight: Array, bias: Array | None) -> Array:

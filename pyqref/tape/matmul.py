@@ -10,17 +10,12 @@ from .operation import Array, Operation, unbroadcast
 __all__ = ["Einsum", "Matmul", "product"]
 
 
-#: Numbers of two operands whose product never takes long.
-_SMALL = 1 << 16
-
-
 def product(a: Array, b: Array) -> Array:
     """``a @ b``; half precision is summed in single precision."""
     if a.dtype == np.float16:
-        return products.multiply(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
-    if a.size <= _SMALL >= b.size:
-        return a @ b
-    return products.multiply(a, b)
+        return product(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
+    is_shared = a.dtype == b.dtype == np.float32 and a.ndim > 1 < b.ndim
+    return products.matmul(a, b) if is_shared else products.multiply(a, b)
 
 
 _LABELS = {

@@ -1,5 +1,8 @@
 """Products of real matrices, by the threads that the kernels use.
 
+A kernel multiplies matrices of float32 (:eq:`eq-float-product`). All else is left to NumPy, and so
+is a product of one row or column, for which it does not pay to pack what is read only once.
+
 The library behind ``@`` (BLAS) has threads of its own, which wait awake for some 25 ms. Where
 they and the kernels' threads want the same processors, a step of training takes up to 15
 times as long as on one thread. So, where threadpoolctl is installed to hold them back, the BLAS
@@ -30,6 +33,7 @@ from .operation import Array
 
 __all__ = ["OrderedSum", "matmul", "multiply", "run"]
 
+_FLOAT32 = np.dtype(np.float32)
 #: Multiplications below which no BLAS uses threads.
 _SMALL = 1 << 18
 #: Multiplications of which a thread is worth waking for a part, of one product and of tasks.
@@ -44,8 +48,8 @@ _LONGEST = 1 << 32
 _MANY_BYTES = 1 << 26
 
 
-def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
-    """``a @ b`` for matrices or stacks of them, in ``out`` if given.
+def matmul(a: Array, b: Array, out: Array | None = None, *, start: Array | None = None) -> Array:
+    """``a @ b`` for matrices or stacks of them, in ``out`` if given, plus the row ``start``.
 
     Examples
     --------
@@ -53,6 +57,13 @@ def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
     array([[1., 2.],
            [3., 4.]])
     """
+    is_covered = out is None and a.dtype == b.dtype == _FLOAT32 and a.ndim > 1 < b.ndim
+    if is_covered and 1 not in (a.shape[-2], b.shape[-1]):
+        return _kernels.float_product(a, b, start)
+    if start is not None:
+        y = matmul(a, b, out)
+        y += start
+        return y
     if a.size * b.shape[-1] < _SMALL or not _libraries():
         return multiply(a, b, out)
     with _one_thread():

@@ -18,6 +18,7 @@ from pyqref import _kernels
 from pyqref.numerics.recurrent import steps
 
 from .operation import Array, Operation
+from .products import matmul
 from .sums import total
 from .unary import sigmoid
 
@@ -26,7 +27,7 @@ __all__ = ["GruLayer", "LstmLayer", "RnnLayer"]
 
 def project(x: Array, weight: Array, *biases: Array | None) -> Array:
     """``x @ weight^T`` plus those biases that are not None."""
-    y = x @ weight.T
+    y = matmul(x, weight.T)
     for bias in biases:
         if bias is not None:
             y += bias
@@ -120,10 +121,10 @@ class RnnLayer(Operation):
             np.multiply(grad_h[:n] + grads[0][rows], slope[rows], out=grad_z[rows])
             grad_h[:n] = grad_z[rows] @ w_hh
         return (
-            grad_z @ w_ih if self.needs[0] else None,
+            matmul(grad_z, w_ih) if self.needs[0] else None,
             grad_h,
-            grad_z.T @ x if self.needs[2] else None,
-            grad_z.T @ before if self.needs[3] else None,
+            matmul(grad_z.T, x) if self.needs[2] else None,
+            matmul(grad_z.T, before) if self.needs[3] else None,
             column_sum(grad_z, self.needs[4]),
             column_sum(grad_z, self.needs[5]),
         )
@@ -208,14 +209,14 @@ class LstmLayer(Operation):
             grad_h[:n] = z @ w_hh
             grad_c[:n] = total_c * f[rows]
         return (
-            grad_z @ w_ih if self.needs[0] else None,
+            matmul(grad_z, w_ih) if self.needs[0] else None,
             grad_h,
             grad_c,
-            grad_z.T @ x if self.needs[3] else None,
-            grad_z.T @ h_before if self.needs[4] else None,
+            matmul(grad_z.T, x) if self.needs[3] else None,
+            matmul(grad_z.T, h_before) if self.needs[4] else None,
             column_sum(grad_z, self.needs[5]),
             column_sum(grad_z, self.needs[6]),
-            grad_output.T @ raw if self.needs[7] else None,
+            matmul(grad_output.T, raw) if self.needs[7] else None,
         )
 
 
@@ -288,10 +289,10 @@ class GruLayer(Operation):
             from_h[rows, 2 * hidden :] *= r[rows]
             grad_h[:n] = grad * z[rows] + from_h[rows] @ w_hh
         return (
-            from_x @ w_ih if self.needs[0] else None,
+            matmul(from_x, w_ih) if self.needs[0] else None,
             grad_h,
-            from_x.T @ x if self.needs[2] else None,
-            from_h.T @ before if self.needs[3] else None,
+            matmul(from_x.T, x) if self.needs[2] else None,
+            matmul(from_h.T, before) if self.needs[3] else None,
             column_sum(from_x, self.needs[4]),
             column_sum(from_h, self.needs[5]),
         )

@@ -49,9 +49,9 @@ static void attend(const Head *h) {
     for (ptrdiff_t i = 0; i < h->rows; ++i) {
         scale_row(h->queries + i * h->query_row, h->scale, h->scaled + i * h->depth, h->depth);
     }
-    /* Panels are filled with zeros, so that there is room for whole ones. */
+    /* There is room for whole vectors, which are filled with zeros. */
     float_product(h->scaled, h->depth, h->rows, h->packed_keys, h->depth,
-                  (seen + PANEL - 1) / PANEL * PANEL, h->scores, h->score_row, 0);
+                  (seen + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES, h->scores, h->score_row, 0);
     for (ptrdiff_t i = 0; i < h->rows; ++i) {
         h->inverse[i] = raise(h, i, h->scores + i * h->score_row);
     }

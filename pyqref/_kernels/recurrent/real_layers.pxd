@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 from pyqref._kernels.product.float_tile cimport PANEL, float_product, pack_transposed
 
 cdef enum:
-    COLUMNS = 8                     # panels of a task
+    COLUMNS = 4                     # panels of a task
     PRODUCTS_PER_THREAD = 1 << 16   # multiplications that are worth a thread
 
 

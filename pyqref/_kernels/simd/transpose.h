@@ -66,6 +66,28 @@ static inline void transpose_part(float *target, ptrdiff_t target_row, const flo
     }
 }
 
+/* The same of a whole block: halves of rows are loaded beside each other, so that no lane changes. */
+static inline void transpose_block(float *target, ptrdiff_t target_row, const float *source,
+                                   ptrdiff_t source_row) {
+    for (int half = 0; half < 8; half += 4) {
+        __m256 a[4], b[4];
+        for (int i = 0; i < 4; ++i) {
+            const float *from = source + i * source_row + half;
+            a[i] = _mm256_castps128_ps256(_mm_loadu_ps(from));
+            a[i] = _mm256_insertf128_ps(a[i], _mm_loadu_ps(from + 4 * source_row), 1);
+        }
+        for (int i = 0; i < 4; i += 2) {
+            b[i] = _mm256_unpacklo_ps(a[i], a[i + 1]);
+            b[i + 1] = _mm256_unpackhi_ps(a[i], a[i + 1]);
+        }
+        float *to = target + half * target_row;
+        _mm256_storeu_ps(to, _mm256_shuffle_ps(b[0], b[2], 0x44));
+        _mm256_storeu_ps(to + target_row, _mm256_shuffle_ps(b[0], b[2], 0xee));
+        _mm256_storeu_ps(to + 2 * target_row, _mm256_shuffle_ps(b[1], b[3], 0x44));
+        _mm256_storeu_ps(to + 3 * target_row, _mm256_shuffle_ps(b[1], b[3], 0xee));
+    }
+}
+
 #else
 
 static inline void transpose_part(float *target, ptrdiff_t target_row, const float *source,
@@ -77,12 +99,12 @@ static inline void transpose_part(float *target, ptrdiff_t target_row, const flo
     }
 }
 
-#endif
-
 static inline void transpose_block(float *target, ptrdiff_t target_row, const float *source,
                                    ptrdiff_t source_row) {
     transpose_part(target, target_row, source, source_row, TRANSPOSED, TRANSPOSED);
 }
+
+#endif
 
 /* target[column][row] = source[row][column]; the rows are so many floats apart. */
 static void transpose_f32(float *target, ptrdiff_t target_row, const float *source,

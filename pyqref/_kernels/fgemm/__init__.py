@@ -1,0 +1,5 @@
+"""Products of float32 matrices: as in :mod:`pyqref.numerics.float_product`."""
+
+from .matrices import float_product as float_product
+
+__all__ = ["float_product"]
