@@ -45,6 +45,7 @@ from .observe import choose_qparams_dynamic as choose_qparams_dynamic
 from .observe import edge_counts as edge_counts
 from .observe import extremes as extremes  # not in __all__
 from .observe import fused_average as fused_average
+from .observe import magnitude_sums as magnitude_sums
 from .observe import merge_histogram as merge_histogram
 from .observe import min_max as min_max
 from .observe import min_max_per_channel as min_max_per_channel

@@ -88,6 +88,7 @@ OPERATIONS: dict[str, Operation] = {
             (
                 "fused_observe",
                 "histogram",
+                "learned_range",
                 "moving_average",
                 "nested_histogram",
                 "squared_error_range",

@@ -7,7 +7,12 @@ import pytest
 from kernels.compare import assert_same_bits, behind_a_line
 
 from pyqref import _kernels
-from pyqref.numerics import nested_histogram, squared_error_range, widening_histogram
+from pyqref.numerics import (
+    learned_range,
+    nested_histogram,
+    squared_error_range,
+    widening_histogram,
+)
 
 SIZES = (1, 16, 17, 257, 2**12 + 1, 2**16 + 3)
 
@@ -84,3 +89,11 @@ def test_staircase_errors(kernel: str, n_threads: int, bins: int) -> None:
         ]
         found = _kernels.staircase_errors(counts, edges, scale, zero_point, low, high)
         assert_same_bits(np.stack(expected), found)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("size", [1, 15, 16, 17, 2**15 - 1, 2**15, 2**16 + 17])
+def test_magnitude_sums(kernel: str, n_threads: int, rows: int, size: int) -> None:
+    """eq-magnitude-sum around a vector of lanes and around a part."""
+    x = np.random.default_rng(size).standard_normal((rows, size)).astype(np.float32)
+    assert_same_bits(learned_range.magnitude_sums(x), _kernels.magnitude_sums(x))

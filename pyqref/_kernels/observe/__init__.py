@@ -1,6 +1,7 @@
 """Smallest and largest number of an array, or of each channel; their averages; histograms."""
 
 from .grids import edge_counts as edge_counts
+from .grids import magnitude_sums as magnitude_sums
 from .grids import nested_counts as nested_counts
 from .grids import staircase_errors as staircase_errors
 from .histogram import merge_histogram as merge_histogram
@@ -16,6 +17,7 @@ __all__ = [
     "extremes",
     "edge_counts",
     "fused_average",
+    "magnitude_sums",
     "merge_histogram",
     "min_max",
     "min_max_per_channel",

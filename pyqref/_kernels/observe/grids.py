@@ -1,4 +1,4 @@
-"""Counts on grids, and the squared error on counted data, by the kernel in use."""
+"""Counts on grids, errors on counted data, and sums of magnitudes, by the kernel in use."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ import numpy as np
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import contiguous
 from pyqref._typing import Array
-from pyqref.numerics import nested_histogram, squared_error_range, widening_histogram
+from pyqref.numerics import (
+    learned_range,
+    nested_histogram,
+    squared_error_range,
+    widening_histogram,
+)
 from pyqref.numerics.nested_histogram import EMPTY, NestedHistogram, nested_exponent
 from pyqref.numerics.types import FloatArray, IntArray
 
 from .ranges import min_max_per_channel
 
-__all__ = ["edge_counts", "nested_counts", "staircase_errors"]
+__all__ = ["edge_counts", "magnitude_sums", "nested_counts", "staircase_errors"]
 
 _FLOAT32 = np.dtype(np.float32)
 #: Exponents whose powers of two, and their reciprocals, are normal numbers of float32.
@@ -58,6 +63,21 @@ def edge_counts(x: FloatArray, edges: FloatArray) -> IntArray:
     per_bin = min((wide.size - 1) / width, _LARGEST) if width > 0 else 0.0
     counts: IntArray = kernel.edge_counts(contiguous(x), wide, per_bin, threads.limit)
     return counts
+
+
+def magnitude_sums(rows: FloatArray) -> FloatArray:
+    """Fast :func:`pyqref.numerics.learned_range.magnitude_sums` (``eq-magnitude-sum``).
+
+    Examples
+    --------
+    >>> magnitude_sums(np.float32([[1, -2], [0.5, 0]])).tolist()
+    [3.0, 0.5]
+    """
+    kernel = registry.twin("observe")
+    if kernel is None or rows.dtype != _FLOAT32:
+        return learned_range.magnitude_sums(rows)
+    sums: FloatArray = kernel.magnitude_sums(contiguous(rows), threads.limit)
+    return sums
 
 
 def staircase_errors(

@@ -13,6 +13,7 @@ from pyqref._kernels.observe.counts cimport (
 )
 from pyqref._kernels.observe.dynamic_qparams cimport choose_qparams, moved_average
 from pyqref._kernels.observe.joined cimport are_alike, extremes_of, floats_like
+from pyqref._kernels.observe.magnitudes cimport PART_OF_SUM, Magnitudes, magnitudes_task
 from pyqref._kernels.observe.placed cimport Placing, part_of_row_task, row_task
 from pyqref._kernels.observe.range cimport join_ranges
 from pyqref._kernels.observe.seen cimport Seen, find_range
@@ -131,6 +132,27 @@ def staircase_errors(
     with nogil:
         parallel_for(error_task, &s, size, n_threads)
     return errors
+
+
+def magnitude_sums(cnp.ndarray rows, int n_threads):
+    """``eq-magnitude-sum`` of contiguous float32 rows ``(rows, n)``, as float64 ``(rows,)``."""
+    cdef Magnitudes m
+    cdef cnp.npy_intp count = cnp.PyArray_DIM(rows, 0)
+    cdef cnp.ndarray totals = cnp.PyArray_ZEROS(1, &count, cnp.NPY_FLOAT64, 0)
+    cdef double* total = <double*> cnp.PyArray_DATA(totals)
+    cdef Py_ssize_t i
+    m.x, m.size = <const float*> cnp.PyArray_DATA(rows), cnp.PyArray_DIM(rows, 1)
+    m.parts = (m.size + PART_OF_SUM - 1) // PART_OF_SUM
+    m.sums = <double*> calloc(count * m.parts + 1, sizeof(double))
+    if m.sums == NULL:
+        raise MemoryError()
+    n_threads = useful_threads(<double> count * m.size, COUNTS_PER_THREAD, n_threads)
+    with nogil:
+        parallel_for(magnitudes_task, &m, count * m.parts, n_threads)
+        for i in range(count * m.parts):
+            total[i // m.parts] += m.sums[i]
+        free(m.sums)
+    return totals
 
 
 def extremes(cnp.ndarray x):

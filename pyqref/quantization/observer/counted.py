@@ -174,8 +174,8 @@ class CountedObserverBase(UniformQuantizationObserverBase):
         except TooManyBinsError as error:
             raise ValueError(
                 f"{named(self)}: this tensor needs {error.bins:.0f} bins of the width that the "
-                f"first tensor fixed, at most {MOST_BINS} are kept; show the observer a typical tensor "
-                "first, or leave definition out: the default grid has a constant size"
+                f"first tensor fixed, at most {MOST_BINS} are kept; show the observer a typical "
+                "tensor first, or leave definition out: the default grid has a constant size"
             ) from None
         self._buffers["histogram"] = wrap(counts[None])
         self._buffers["edges"] = wrap(edges)
