@@ -282,6 +282,8 @@ def test_reports_merge() -> None:
         assert ratios[0] == pytest.approx(ratios[1], rel=7 * 2.0**-24)
     with pytest.raises(ValueError, match="as many channels, 2, got 3"):
         whole.merge(shown_of(3))
+    with pytest.raises(ValueError, match=r"comp_percentile=0\.9 as this one, got 0\.5"):
+        whole.merge(ModelReportObserver(comp_percentile=0.5))
 
 
 def shown_of(channels: int) -> Any:

@@ -150,8 +150,8 @@ class ModelReportObserver(ObserverBase):
         mine, theirs = self.comp_percentile.item(), other.comp_percentile.item()
         if mine != theirs:
             raise ValueError(
-                f"ModelReportObserver: merge takes an observer with comp_percentile={mine:.4g}, "
-                f"got {theirs:.4g}; make both with the same arguments"
+                f"ModelReportObserver: merge takes an observer with comp_percentile={mine:.4g} as "
+                f"this one, got {theirs:.4g}"
             )
         if not other.num_batches_tracked:
             return
