@@ -42,6 +42,11 @@ THEIRS: dict[str, tuple[Callable[..., Any], tuple[str, bool, int, float | None]]
 }
 #: Of each observer the one of torch that does the most similar work.
 OF_TORCH: dict[str, tuple[Callable[..., Any], str]] = {
+    "MovingAverageMinMaxObserver, batches": (
+        q.MovingAverageMinMaxObserver,
+        "MovingAverageMinMaxObserver",
+    ),
+    "HistogramObserver, batches": (q.HistogramObserver, "HistogramObserver"),
     "PowerOfTwoObserver": (q.PowerOfTwoObserver, "MinMaxObserver"),
     "MSEObserver": (q.MSEObserver, "HistogramObserver"),
     "MSEObserver, golden section": (
@@ -49,11 +54,19 @@ OF_TORCH: dict[str, tuple[Callable[..., Any], str]] = {
         "HistogramObserver",
     ),
 }
+#: The same of observers of 64 channels.
+OF_CHANNELS: dict[str, tuple[Callable[..., Any], str]] = {
+    "PerChannelMinMaxObserver, batches": (q.PerChannelMinMaxObserver, "PerChannelMinMaxObserver"),
+    "MovingAveragePerChannelMinMaxObserver, batches": (
+        q.MovingAveragePerChannelMinMaxObserver,
+        "MovingAveragePerChannelMinMaxObserver",
+    ),
+    "PerChannelPowerOfTwoObserver": (q.PerChannelPowerOfTwoObserver, "PerChannelMinMaxObserver"),
+}
 
 
 def ranges(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Race]:
     """Four batches are seen, and a range is found; results are ranges, in their own unit."""
-    del threads
     for size in SIZES[1:2] if quick else SIZES:
         x = rng.standard_normal(size).astype(np.float32)
         data = [x * np.float32(each) for each in SCALES]
@@ -62,10 +75,24 @@ def ranges(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Race
         for name, (make, arguments) in THEIRS.items():
             peers = {"onnxruntime": partial(_collected, arguments, data)}
             yield Race(name, f"{size:,}", work, partial(_found, make, mine), peers, np.inf, moved)
+        observers = torch.ao.quantization
         for name, (make, peer) in OF_TORCH.items():
-            theirs = getattr(torch.ao.quantization, peer)
-            peers = {"torch": partial(_scales, theirs, others)}
+            peers = {"torch": partial(_scales, getattr(observers, peer), others)}
             yield Race(name, f"{size:,}", work, partial(_scales, make, mine), peers, np.inf, moved)
+        peers = {
+            "torch": partial(_scales, observers.MinMaxObserver, others),
+            "onnxruntime": partial(_extremes, _session(threads), data),
+        }
+        ours = partial(_scales, _reset(q.MinMaxObserver()), mine)
+        yield Race("MinMaxObserver, batches", f"{size:,}", work, ours, peers, np.inf, moved)
+        peers = {"torch": partial(_step_size, others)}
+        ours = partial(_scales, _reset(q.LSQObserver()), mine)
+        yield Race("LSQObserver", f"{size:,}", work, ours, peers, np.inf, moved)
+        lines, their_lines = [[each.reshape(64, -1) for each in of] for of in (mine, others)]
+        for name, (make, peer) in OF_CHANNELS.items():
+            peers = {"torch": partial(_scales, getattr(observers, peer), their_lines)}
+            ours = partial(_scales, make, lines)
+            yield Race(name, f"64 x {size // 64:,}", work, ours, peers, np.inf, moved)
 
 
 def _found(make: Callable[[], Any], batches: list[Any]) -> np.ndarray:
@@ -75,11 +102,55 @@ def _found(make: Callable[[], Any], batches: list[Any]) -> np.ndarray:
     return np.array([each.item() for each in observer.find_range()])
 
 
+def _reset(observer: Any) -> Callable[[], Any]:
+    """An observer that was made before, where what the others use was made before as well."""
+
+    def as_new() -> Any:
+        observer.reset_min_max_vals()
+        return observer
+
+    return as_new
+
+
 def _scales(make: Callable[[], Any], batches: list[Any]) -> np.ndarray:
     observer = make()
     for each in batches:
         observer(each)
-    return np.array([observer.calculate_qparams()[0].item()])
+    return np.array(observer.calculate_qparams()[0].tolist())
+
+
+def _step_size(batches: list[Any]) -> np.ndarray:
+    """The scale with which a learned step size begins, as one writes it with torch."""
+    total, count = torch.zeros((), dtype=torch.float64), 0
+    for each in batches:
+        total += each.abs().sum()
+        count += each.numel()
+    return np.array([(2 * total / count / 127**0.5).item()])
+
+
+def _session(threads: int) -> Any:
+    """A network with the two nodes that CalibrationMethod.MinMax adds for a tensor."""
+    import onnx
+    import onnxruntime
+
+    helper = onnx.helper
+    names = {"low": "ReduceMin", "high": "ReduceMax"}
+    nodes = [helper.make_node(kind, ["x"], [name], keepdims=0) for name, kind in names.items()]
+    made = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, []) for name in names]
+    given = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n"])
+    graph = helper.make_graph(nodes, "extremes", [given], made)
+    opsets = [helper.make_opsetid("", 18)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    return onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+
+
+def _extremes(session: Any, batches: list[np.ndarray]) -> np.ndarray:
+    found = np.array([session.run(None, {"x": each}) for each in batches])
+    return np.array([(found[:, 1].max() - min(found[:, 0].min(), 0)) / 255])
 
 
 def _collected(arguments: tuple[Any, ...], batches: list[np.ndarray]) -> np.ndarray:

@@ -43,12 +43,16 @@ from .normalization import group_norm as group_norm
 from .normalization import layer_norm as layer_norm
 from .normalization import layer_norm_of_row as layer_norm_of_row
 from .observe import choose_qparams_dynamic as choose_qparams_dynamic
+from .observe import edge_counts as edge_counts
 from .observe import extremes as extremes  # not in __all__
 from .observe import fused_average as fused_average
+from .observe import magnitude_sums as magnitude_sums
 from .observe import merge_histogram as merge_histogram
 from .observe import min_max as min_max
 from .observe import min_max_per_channel as min_max_per_channel
+from .observe import nested_counts as nested_counts
 from .observe import running_range as running_range
+from .observe import staircase_errors as staircase_errors
 from .order import in_c_order as in_c_order
 from .pooling import adaptive_avg_pool as adaptive_avg_pool
 from .pooling import avg_pool as avg_pool

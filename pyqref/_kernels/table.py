@@ -86,7 +86,18 @@ OPERATIONS: dict[str, Operation] = {
         Operation("fake_quantize", ("fake_quantize",)),
         Operation("fgemm", ("float_product",)),
         Operation("normalization", ("normalization",)),
-        Operation("observe", ("fused_observe", "histogram", "moving_average")),
+        Operation(
+            "observe",
+            (
+                "fused_observe",
+                "histogram",
+                "learned_range",
+                "moving_average",
+                "nested_histogram",
+                "squared_error_range",
+                "widening_histogram",
+            ),
+        ),
         Operation("pooling", ("pooling",)),
         # The tile says itself which loops are unrolled: -O3 makes it larger, and no faster.
         Operation("product", ("accumulator", "requantize"), "-O2"),

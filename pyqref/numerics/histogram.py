@@ -7,7 +7,9 @@ as long as the expected squared error of quantization falls.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -337,19 +339,15 @@ def candidate_ranges(histogram: Histogram, target_bins: int = 256) -> Iterator[C
     bins = histogram.counts.size
     total = float(np.sum(histogram.counts, dtype=np.float64).astype(np.float32))
     cumulative = np.cumsum(histogram.counts.astype(np.float64)).astype(np.float32)
-    # Quantiles by repeated addition, as they are reached step by step.
-    steps = np.full(100_002, STEP)
-    alphas = np.cumsum(np.concatenate([[0.0], steps]))
-    betas = np.subtract.accumulate(np.concatenate([[1.0], steps]))
-    left_of = np.searchsorted(cumulative, (alphas * total).astype(np.float32), side="left")
-    right_of = np.searchsorted(cumulative, (betas * total).astype(np.float32), side="right") - 1
-    # right_of: the last bin whose cumulative count does not exceed the quantile
+    alphas, betas = _quantiles()
     first, last = 0, bins - 1
     a = b = 0
     least = np.inf
-    while alphas[a] < betas[b]:
-        left = min(max(first, int(left_of[a + 1])), last)
-        right = max(min(last, int(right_of[b + 1])), first)
+    while alphas[a] < betas[b] and first < last:
+        from_left, from_right = np.float32(alphas[a + 1] * total), np.float32(betas[b + 1] * total)
+        left = min(max(first, int(cumulative.searchsorted(from_left, "left"))), last)
+        # The last bin whose cumulative count does not exceed the quantile.
+        right = max(min(last, int(cumulative.searchsorted(from_right, "right")) - 1), first)
         if left - first > last - right:
             next_first, next_last = left, last
             a += 1
@@ -358,7 +356,7 @@ def candidate_ranges(histogram: Histogram, target_bins: int = 256) -> Iterator[C
             b += 1
         if (next_first, next_last) == (first, last):
             # Only beta moves until one of the ends does.
-            b = _next_move(right_of, b, last)
+            b = _next_move(cumulative[last], betas, total, b)
             continue
         error = quantization_error(histogram, next_first, next_last, target_bins)
         is_worse = error > least
@@ -368,7 +366,18 @@ def candidate_ranges(histogram: Histogram, target_bins: int = 256) -> Iterator[C
         least, first, last = error, next_first, next_last
 
 
-def _next_move(right_of: Any, b: int, last: int) -> int:
-    """The step before the first one at which the upper end would be below ``last``."""
-    later = right_of[b + 1 :] < last
-    return b + int(np.argmax(later)) if later.any() else right_of.size - 2
+@lru_cache(maxsize=1)
+def _quantiles() -> tuple[FloatArray, FloatArray]:
+    """Quantiles from below and from above by repeated addition, as they are reached by steps."""
+    steps = np.full(100_002, STEP)
+    alphas = np.cumsum(np.concatenate([[0.0], steps]))
+    return alphas, np.subtract.accumulate(np.concatenate([[1.0], steps]))
+
+
+def _next_move(up_to_last: np.float32, betas: FloatArray, total: float, b: int) -> int:
+    """The step before the first one at which the upper end would be below the last bin."""
+
+    def moves(step: int) -> bool:
+        return bool(np.float32(betas[step] * total) < up_to_last)
+
+    return min(bisect_left(range(betas.size), True, lo=b + 1, key=moves), betas.size - 1) - 1

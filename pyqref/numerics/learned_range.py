@@ -12,11 +12,15 @@ from .types import FloatArray, IntArray
 
 __all__ = [
     "lsq_scale",
+    "magnitude_sums",
     "pact_clip",
     "pact_gradient",
     "power_of_two_scale",
     "power_of_two_zero_point",
 ]
+
+#: Numbers that are added up before their sum is added to others.
+PART = 2**15
 
 
 def power_of_two_scale(scale: Array, rounding: Literal["up", "nearest"] = "up") -> FloatArray:
@@ -60,6 +64,41 @@ def power_of_two_zero_point(low: Array, scale: Array, quant_min: int, quant_max:
     low = np.minimum(np.asarray(low, np.float32), np.float32(0))
     steps = round_half_even(low.astype(np.float64) / np.asarray(scale, np.float64))
     return np.clip(quant_min - steps, quant_min, quant_max).astype(np.int64)
+
+
+def magnitude_sums(rows: FloatArray) -> FloatArray:
+    r"""The sum of the magnitudes of each row.
+
+    Equation ``eq-magnitude-sum``:
+
+    .. math:: t = \sum_i |x_i|
+
+    in double. Parts of :math:`2^{15}` numbers are added one after the other. In a part there are
+    16 lanes, number i in lane i mod 16, added from left to right; then the second half of the
+    lanes is added to the first one, until one is left.
+
+    Parameters
+    ----------
+    rows
+        float32 ``(rows, n)``.
+
+    Examples
+    --------
+    >>> magnitude_sums(np.float32([[1, -2], [0.5, 0]])).tolist()
+    [3.0, 0.5]
+    """
+    total = np.zeros(len(rows))
+    for start in range(0, rows.shape[1], PART):
+        part = np.abs(rows[:, start : start + PART]).astype(np.float64)
+        filled = np.zeros((len(rows), -(-part.shape[1] // 16) * 16))
+        filled[:, : part.shape[1]] = part
+        lanes = np.zeros((len(rows), 16))
+        for each in filled.reshape(len(rows), -1, 16).transpose(1, 0, 2):
+            lanes += each
+        for half in (8, 4, 2, 1):
+            lanes = lanes[:, :half] + lanes[:, half:]
+        total += lanes[:, 0]
+    return total
 
 
 def lsq_scale(mean_magnitude: Array, quant_max: int) -> FloatArray:

@@ -20,6 +20,7 @@ from pyqref.numerics.entropy_range import (
 )
 from pyqref.numerics.learned_range import (
     lsq_scale,
+    magnitude_sums,
     pact_clip,
     pact_gradient,
     power_of_two_scale,
@@ -214,6 +215,14 @@ def test_eq_power_of_two_zero_point__exact() -> None:
         for a, b in zip(fractions(low), fractions(scale), strict=True)
     ]
     assert expected == power_of_two_zero_point(low, scale, 0, 255).tolist()
+
+
+def test_eq_magnitude_sum__exact() -> None:
+    """Multiples of 1/8, whose sums double holds, in rows that end beside a part and a lane."""
+    for size in (1, 17, 2**15 + 15):
+        rows = (RNG.integers(-999, 999, (2, size)) / 8).astype(np.float32)
+        expected = [sum(map(abs, fractions(row))) for row in rows]
+        assert expected == fractions(magnitude_sums(rows))
 
 
 def test_eq_lsq_scale__rounded_once() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import importlib
+import pkgutil
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -16,6 +18,7 @@ import pyqref
 from pyqref import nn
 from pyqref import quantization as q
 from pyqref.quantization._learnable_fake_quantize import _LearnableFakeQuantize
+from pyqref.quantization.fx._model_report.model_report_observer import ModelReportObserver
 
 CHANNELS: dict[str, Any] = {"dtype": pyqref.qint8, "qscheme": pyqref.per_channel_symmetric}
 #: Those whose merge equals one observer that saw all.
@@ -50,6 +53,7 @@ OTHERS: dict[str, Callable[[], Any]] = {
     "noop": q.NoopObserver,
     "placeholder": q.PlaceholderObserver,
     "reuse": q.ReuseInputObserver,
+    "report": ModelReportObserver,
 }
 
 batch = st.lists(st.floats(-1e3, 1e3, width=32), min_size=4, max_size=4)
@@ -240,3 +244,49 @@ def test_models_that_differ_are_named_by_path() -> None:
         q.merge([])
     with pytest.raises(TypeError, match=r"models\[0\] must be a module, got int"):
         q.merge([3])  # type: ignore[list-item]
+
+
+def classes(base: type) -> set[type]:
+    """Return the classes of pyqref below ``base`` that can be made."""
+    below = {each for kind in base.__subclasses__() for each in (kind, *classes(kind))}
+    return {
+        each
+        for each in below
+        if each.__module__.startswith("pyqref.") and not getattr(each, "__abstractmethods__", None)
+    }
+
+
+def test_every_class_of_the_package_is_merged_here() -> None:
+    """Documented: every observer and fake quantizer merges. A new one has to join a table above."""
+    for each in pkgutil.walk_packages(q.__path__, f"{q.__name__}."):
+        importlib.import_module(each.name)
+    tried = {type(make()) for make in (EXACT | APART | OTHERS).values()}
+    assert classes(q.ObserverBase) | classes(q.FakeQuantizeBase) == tried
+
+
+def test_reports_merge() -> None:
+    """Extremes and counts of all batches, and averages by their number, also of one part alone."""
+    data = [[float(each + 1), -2.0, 3.0 * each, 4.0] for each in range(6)]
+    whole = saw(ModelReportObserver, data)
+    for first in (0, 1, 4):
+        merged = saw(ModelReportObserver, data[:first]).merge(
+            saw(ModelReportObserver, data[first:])
+        )
+        assert 6 == merged.num_batches_tracked
+        expected, found = state(whole), state(merged)
+        average = "average_percentile_ratio"
+        # Each average is rounded to float32 once a batch and once when it is merged.
+        assert expected.pop(average) == pytest.approx(found.pop(average), rel=7 * 2.0**-24)
+        assert expected == found
+        ratios = [each.get_batch_to_epoch_ratio().item() for each in (whole, merged)]
+        assert ratios[0] == pytest.approx(ratios[1], rel=7 * 2.0**-24)
+    with pytest.raises(ValueError, match="as many channels, 2, got 3"):
+        whole.merge(shown_of(3))
+    with pytest.raises(ValueError, match=r"comp_percentile=0\.9 as this one, got 0\.5"):
+        whole.merge(ModelReportObserver(comp_percentile=0.5))
+
+
+def shown_of(channels: int) -> Any:
+    observer = ModelReportObserver()
+    observer(normal(2, channels))
+    return observer

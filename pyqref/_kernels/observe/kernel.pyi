@@ -9,6 +9,20 @@ def min_max_per_channel(
 def histogram(
     x: np.ndarray, first: float, last: float, kept: np.ndarray, n_threads: int
 ) -> tuple[np.ndarray, float, float]: ...
+def nested_counts(
+    rows: np.ndarray, exponents: np.ndarray, bins: int, n_threads: int
+) -> np.ndarray: ...
+def edge_counts(x: np.ndarray, edges: np.ndarray, per_bin: float, n_threads: int) -> np.ndarray: ...
+def staircase_errors(
+    counts: np.ndarray,
+    edges: np.ndarray,
+    scales: np.ndarray,
+    zero_points: np.ndarray,
+    quant_min: float,
+    quant_max: float,
+    n_threads: int,
+) -> np.ndarray: ...
+def magnitude_sums(rows: np.ndarray, n_threads: int) -> np.ndarray: ...
 def extremes(x: np.ndarray) -> tuple[Any, Any] | None: ...
 def running_range(
     min_val: np.ndarray,

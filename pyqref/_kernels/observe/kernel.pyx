@@ -13,8 +13,11 @@ from pyqref._kernels.observe.counts cimport (
 )
 from pyqref._kernels.observe.dynamic_qparams cimport choose_qparams, moved_average
 from pyqref._kernels.observe.joined cimport are_alike, extremes_of, floats_like
+from pyqref._kernels.observe.magnitudes cimport PART_OF_SUM, Magnitudes, magnitudes_task
+from pyqref._kernels.observe.placed cimport Placing, part_of_row_task, row_task
 from pyqref._kernels.observe.range cimport join_ranges
 from pyqref._kernels.observe.seen cimport Seen, find_range
+from pyqref._kernels.observe.staircase cimport Staircase, error_task
 from pyqref._kernels.simd.primitives cimport *
 
 
@@ -57,6 +60,99 @@ def histogram(cnp.ndarray x, float first, float last, kept, int n_threads):
         )
         free(c.tables)
     return counts, low, high
+
+
+cdef cnp.ndarray counts_of(Placing* p, cnp.npy_intp rows, int n_threads):
+    """Counts ``(rows, bins)`` of what is to be placed."""
+    cdef cnp.npy_intp[2] shape = [rows, p.bins]
+    cdef cnp.ndarray counts = cnp.PyArray_ZEROS(2, shape, cnp.NPY_INT64, 0)
+    cdef Py_ssize_t tasks = (p.size + COUNTS_PER_TASK - 1) // COUNTS_PER_TASK
+    cdef Py_ssize_t tables, table, i
+    p.rows = <int64_t*> cnp.PyArray_DATA(counts)
+    n_threads = useful_threads(<double> rows * p.size, COUNTS_PER_THREAD, n_threads)
+    if rows != 1:
+        with nogil:
+            parallel_for(row_task, p, rows, n_threads)
+        return counts
+    p.tables_per_thread = 1 if p.size <= FEW else TABLES
+    if p.bins >= MOST_BINS_OF_TABLES:
+        p.tables_per_thread = n_threads = 1
+    tables = n_threads * p.tables_per_thread
+    p.tables = <int64_t*> calloc(tables * (p.bins + 1), sizeof(int64_t))
+    if p.tables == NULL:
+        raise MemoryError()
+    with nogil:
+        parallel_for(part_of_row_task, p, tasks, n_threads)
+        for table in range(tables):
+            for i in range(p.bins):
+                p.rows[i] += p.tables[table * (p.bins + 1) + i]
+        free(p.tables)
+    return counts
+
+
+def nested_counts(cnp.ndarray rows, cnp.ndarray exponents, Py_ssize_t bins, int n_threads):
+    """Count float32 ``rows`` ``(rows, n)`` on nested grids of int64 exponents in [-126, 126].
+
+    Arrays are contiguous, and the grids hold all numbers.
+    """
+    cdef Placing p
+    p.x, p.size, p.bins = <const float*> cnp.PyArray_DATA(rows), cnp.PyArray_DIM(rows, 1), bins
+    p.exponents, p.edges = <const int64_t*> cnp.PyArray_DATA(exponents), NULL
+    return counts_of(&p, cnp.PyArray_DIM(rows, 0), n_threads)
+
+
+def edge_counts(cnp.ndarray x, cnp.ndarray edges, float per_bin, int n_threads):
+    """Count contiguous float32 ``x`` between float64 ``edges``; ``per_bin`` helps to guess."""
+    cdef Placing p
+    p.x, p.size, p.bins = <const float*> cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x), edges.size - 1
+    p.exponents, p.edges = NULL, <const double*> cnp.PyArray_DATA(edges)
+    p.first, p.per_bin = <float> p.edges[0], per_bin
+    return counts_of(&p, 1, n_threads)[0]
+
+
+def staircase_errors(
+    cnp.ndarray counts, cnp.ndarray edges, cnp.ndarray scales, cnp.ndarray zero_points,
+    double quant_min, double quant_max, int n_threads
+):
+    """``eq-staircase-error`` of each float64 scale: as many for each row, one after the other.
+
+    All arrays are contiguous: int64 counts, and float64 numbers.
+    """
+    cdef Staircase s
+    cdef cnp.npy_intp size = cnp.PyArray_SIZE(scales)
+    cdef cnp.ndarray errors = cnp.PyArray_EMPTY(1, &size, cnp.NPY_FLOAT64, 0)
+    s.counts = <const int64_t*> cnp.PyArray_DATA(counts)
+    s.edges = <const double*> cnp.PyArray_DATA(edges)
+    s.scales = <const double*> cnp.PyArray_DATA(scales)
+    s.zero_points = <const double*> cnp.PyArray_DATA(zero_points)
+    s.errors = <double*> cnp.PyArray_DATA(errors)
+    s.rows, s.bins = cnp.PyArray_DIM(counts, 0), cnp.PyArray_DIM(counts, 1)
+    s.quant_min, s.quant_max = quant_min, quant_max
+    n_threads = useful_threads(<double> size * s.bins, COUNTS_PER_THREAD, n_threads)
+    with nogil:
+        parallel_for(error_task, &s, size, n_threads)
+    return errors
+
+
+def magnitude_sums(cnp.ndarray rows, int n_threads):
+    """``eq-magnitude-sum`` of contiguous float32 rows ``(rows, n)``, as float64 ``(rows,)``."""
+    cdef Magnitudes m
+    cdef cnp.npy_intp count = cnp.PyArray_DIM(rows, 0)
+    cdef cnp.ndarray totals = cnp.PyArray_ZEROS(1, &count, cnp.NPY_FLOAT64, 0)
+    cdef double* total = <double*> cnp.PyArray_DATA(totals)
+    cdef Py_ssize_t i
+    m.x, m.size = <const float*> cnp.PyArray_DATA(rows), cnp.PyArray_DIM(rows, 1)
+    m.parts = (m.size + PART_OF_SUM - 1) // PART_OF_SUM
+    m.sums = <double*> calloc(count * m.parts + 1, sizeof(double))
+    if m.sums == NULL:
+        raise MemoryError()
+    n_threads = useful_threads(<double> count * m.size, COUNTS_PER_THREAD, n_threads)
+    with nogil:
+        parallel_for(magnitudes_task, &m, count * m.parts, n_threads)
+        for i in range(count * m.parts):
+            total[i // m.parts] += m.sums[i]
+        free(m.sums)
+    return totals
 
 
 def extremes(cnp.ndarray x):

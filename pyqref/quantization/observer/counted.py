@@ -14,7 +14,6 @@ from pyqref.numerics.nested_histogram import (
     EMPTY,
     NestedHistogram,
     join_histograms,
-    nested_counts,
     nested_edges,
 )
 from pyqref.numerics.widening_histogram import (
@@ -32,6 +31,9 @@ from pyqref.tensor.quantized.validation import no_such_axis
 from .checks import calibration_array, named, not_finite
 from .merging import channels_differ
 from .uniform import UniformQuantizationObserverBase
+
+#: The largest magnitude whose range, from minus to plus, has a width in float32.
+WIDEST = float(np.finfo(np.float32).max) / 2
 
 __all__ = ["CountedObserverBase", "one_of", "whole_number"]
 
@@ -153,21 +155,27 @@ class CountedObserverBase(UniformQuantizationObserverBase):
         if self.grid == "nested":
             kept = self._nested()
             least = kept.exponents if kept.exponents.size else EMPTY
-            new = nested_counts(rows, self.bins, least)
+            new = _kernels.nested_counts(rows, self.bins, least)
             self._keep(join_histograms(kept, new) if kept.exponents.size else new)
             return
         seen = self._buffers
         before = None
         if self.min_val.item() <= self.max_val.item():
             before = WideningHistogram(seen["histogram"]._array[0], seen["edges"]._array)
+        reach = max(self.max_val.item(), -self.min_val.item(), *map(abs, _kernels.min_max(rows)))
+        if reach > WIDEST:
+            raise ValueError(
+                f"{named(self)}: definition='onnxruntime' takes magnitudes up to {WIDEST:.3g}, got "
+                f"{reach:.3g}; leave definition out: the default grid has room for all of float32"
+            )
         widen = widen_values if self.grid == "values" else widen_magnitudes
         try:
-            counts, edges = widen(before, rows[0], self.bins)
+            counts, edges = widen(before, rows[0], self.bins, _kernels.edge_counts)
         except TooManyBinsError as error:
             raise ValueError(
-                f"{named(self)}: this tensor needs {error.bins} bins of the width that the first "
-                f"tensor fixed, at most {MOST_BINS} are kept; show the observer a typical tensor "
-                "first, or leave definition out: the default grid has a constant size"
+                f"{named(self)}: this tensor needs {error.bins:.0f} bins of the width that the "
+                f"first tensor fixed, at most {MOST_BINS} are kept; show the observer a typical "
+                "tensor first, or leave definition out: the default grid has a constant size"
             ) from None
         self._buffers["histogram"] = wrap(counts[None])
         self._buffers["edges"] = wrap(edges)

@@ -133,9 +133,9 @@ class LSQObserver(UniformQuantizationObserverBase):
                 f"{named(self)}: there must be {before} channels as before, got {len(rows)} in "
                 f"shape {x.shape}; call reset_min_max_vals() first"
             )
-        if not np.isfinite(_kernels.min_max(x)).all():
+        totals = _kernels.magnitude_sums(rows)
+        if not np.isfinite(totals).all():
             raise not_finite(self, x)
-        totals = np.abs(rows).sum(axis=1, dtype=np.float64)
         self._add(totals, np.full(len(rows), rows.shape[1], np.int64))
         return x_orig
 

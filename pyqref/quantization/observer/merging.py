@@ -12,7 +12,12 @@ from .checks import named
 __all__ = ["channels_differ", "require_alike", "settings_of"]
 
 #: Attributes that change while an observer works.
-_NOT_SETTINGS = {"training", "tensor_val"}
+_NOT_SETTINGS = {
+    "average_batch_activation_range",
+    "num_batches_tracked",
+    "tensor_val",
+    "training",
+}
 #: Those that are compared in classes of a user's own, whose other attributes may be state.
 _ALWAYS_SETTINGS = {
     "averaging_constant",

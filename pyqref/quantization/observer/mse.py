@@ -6,12 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pyqref import _kernels
 from pyqref._typing import Tensor
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_channel_affine_float_qparams, per_tensor_affine, quint8
 from pyqref.dtypes import qscheme as Qscheme
 from pyqref.numerics.qparams import EPS
-from pyqref.numerics.squared_error_range import golden_section, grid_search, staircase_error
+from pyqref.numerics.squared_error_range import golden_section, grid_search
 from pyqref.tape import Array
 from pyqref.tensor.base import wrap
 
@@ -120,7 +121,8 @@ class MSEObserver(CountedObserverBase):
 
         def errors(share: Array) -> Array:
             scale, zero_point = self._from_range(*ends(share))
-            return staircase_error(counts, edges, scale, zero_point, self.quant_min, self.quant_max)
+            limits = self.quant_min, self.quant_max
+            return _kernels.staircase_errors(counts, edges, scale, zero_point, *limits)
 
         first, last = ends(_SEARCHES[self.search](errors, len(counts), self.steps))
         shape = self.min_val._array.shape

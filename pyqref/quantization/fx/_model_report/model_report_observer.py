@@ -8,6 +8,7 @@ import numpy as np
 
 from pyqref.dtypes import qint8
 from pyqref.quantization.observer import ObserverBase
+from pyqref.quantization.observer.merging import channels_differ
 from pyqref.tensor import Tensor, from_numpy, tensor
 
 __all__ = ["ModelReportObserver"]
@@ -144,6 +145,45 @@ class ModelReportObserver(ObserverBase):
         seen = np.asarray(self.constant_channels) + constant
         self.constant_channels = from_numpy(seen.astype(np.int32))
 
+    def _merge(self, other: Any) -> None:
+        """Take in extremes and counts, and the averages by how many batches they are of."""
+        mine, theirs = self.comp_percentile.item(), other.comp_percentile.item()
+        if mine != theirs:
+            raise ValueError(
+                f"ModelReportObserver: merge takes an observer with comp_percentile={mine:.4g} as "
+                f"this one, got {theirs:.4g}"
+            )
+        if not other.num_batches_tracked:
+            return
+        if not self.num_batches_tracked:
+            for name in (
+                "min_val",
+                "max_val",
+                "average_percentile_ratio",
+                "percentile_batches_tracked",
+                "constant_channels",
+            ):
+                setattr(self, name, getattr(other, name).clone())
+        else:
+            own, given = self.min_val.numel(), other.min_val.numel()
+            if own != given:
+                raise channels_differ(self, own, given)
+            self.min_val = self.min_val.minimum(other.min_val)
+            self.max_val = self.max_val.maximum(other.max_val)
+            tracked = self.percentile_batches_tracked, other.percentile_batches_tracked
+            self.average_percentile_ratio = _average(
+                self.average_percentile_ratio, other.average_percentile_ratio, *tracked
+            )
+            self.percentile_batches_tracked = tracked[0] + tracked[1]
+            self.constant_channels = self.constant_channels + other.constant_channels
+        batches = self.num_batches_tracked, other.num_batches_tracked
+        self.average_batch_activation_range = _average(
+            self.average_batch_activation_range, other.average_batch_activation_range, *batches
+        )
+        self.num_batches_tracked = sum(batches)
+        self.epoch_activation_min = self.epoch_activation_min.minimum(other.epoch_activation_min)
+        self.epoch_activation_max = self.epoch_activation_max.maximum(other.epoch_activation_max)
+
     def get_batch_to_epoch_ratio(self) -> Tensor:
         """Mean range of a batch over the range of all.
 
@@ -161,6 +201,10 @@ class ModelReportObserver(ObserverBase):
         """Forget everything."""
         self._begin()
 
+    def reset_min_max_vals(self) -> None:
+        """Forget everything, as ``calibrate`` asks of every observer."""
+        self._begin()
+
     def calculate_qparams(self, **_: object) -> NoReturn:
         """Refuse: this observer chooses no grid.
 
@@ -170,3 +214,11 @@ class ModelReportObserver(ObserverBase):
             Always.
         """
         raise RuntimeError("calculate_qparams should not be called for ModelReportObserver")
+
+
+def _average(first: Any, second: Any, mine: Any, theirs: Any) -> Tensor:
+    """The average of as many numbers as both are of; 0 of none."""
+    counts = [np.asarray(each, np.float64) for each in (mine, theirs)]
+    total = np.asarray(first, np.float64) * counts[0] + np.asarray(second, np.float64) * counts[1]
+    average = np.clip(total / np.maximum(counts[0] + counts[1], 1), -LARGEST, LARGEST)
+    return tensor(average.tolist())
