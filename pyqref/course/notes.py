@@ -13,6 +13,7 @@ import numpy as np
 from .exercise import Case, Exercise
 from .library.model import Library, Trait
 from .outcome import Outcome, same, wrong
+from .tracing import example
 
 __all__ = ["describe"]
 
@@ -26,6 +27,7 @@ def describe(
     cases: Sequence[Case],
     expected: Sequence[Outcome],
     got: Sequence[Outcome],
+    sure: frozenset[int] = frozenset(),
 ) -> tuple[str, ...]:
     """Notes that are true of the results; each is a sentence.
 
@@ -35,6 +37,8 @@ def describe(
         What was to be written, and the traits of its arguments.
     cases, expected, got
         All cases with the right outcomes and the student's.
+    sure
+        Places of values of which enough is said elsewhere.
     """
     failed = [
         not same(right, mine, exercise.tolerance) for right, mine in zip(expected, got, strict=True)
@@ -48,20 +52,24 @@ def describe(
     if not usable:
         return tuple(notes)
     for place, name in enumerate(exercise.results):
+        if place in sure:
+            continue
         rows = [(case, right[place], mine[place]) for case, right, mine in usable]
         words = _of_result(exercise, library, name, rows)
         if words and len(exercise.results) > 1:
-            sure = [
+            right = [
                 other
                 for index, other in enumerate(exercise.results)
                 if index != place and _all_right(exercise, usable, index)
             ]
-            if sure:
-                words.append(f"{' and '.join(sure)}: right in every case.")
+            if right:
+                words.append(f"{' and '.join(right)}: right in every case.")
         notes += words
-    if not notes and any(failed):
+    if not notes and any(failed) and not sure:
         notes += _where(library, "It is wrong", cases, [np.asarray(each) for each in failed])
-    return tuple(dict.fromkeys(notes))[:5]
+    if len(sure) < len(exercise.results):
+        notes = [*notes[:5], *example(exercise, library, cases, expected, got)]
+    return tuple(dict.fromkeys(notes))
 
 
 def _problems(library: Library, cases: Sequence[Case], got: Sequence[Outcome]) -> list[str]:

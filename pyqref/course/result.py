@@ -69,9 +69,9 @@ class Result:
     failures
         Those that went wrong.
     mistakes
-        The known mistake, or the two, that give the same results in every case; else none.
+        Known mistakes that give the same results in every case, or one of the values returned.
     notes
-        Sentences on what is wrong where no mistake is named, or a remark on what is right.
+        Sentences on what is wrong beside them, or a remark on what is right.
 
     Examples
     --------
@@ -129,12 +129,11 @@ class Result:
             )
         lines = [f"{name}: {len(self.failures)} of {self.cases} cases are wrong."]
         if len(self.mistakes) > 1:
-            lines.append("Two mistakes at once:")
+            lines.append("Several mistakes at once:" if self.mistakes[2:] else "Two mistakes at once:")
         for mistake in self.mistakes:
             lead = "The mistake" if len(self.mistakes) == 1 else "One"
             lines += [f"{lead}: {mistake.name}.", wrapped(mistake.explanation, "  ")]
-        if not self.mistakes:
-            lines += [wrapped(each, "  ") for each in self.notes]
+        lines += [wrapped(each, "  ") for each in self.notes]
         lines += [str(failure) for failure in self.failures[:3]]
         if len(self.failures) > 3:
             others = len(self.failures) - 3

@@ -36,8 +36,54 @@ COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 EXPLANATION = "Compare this step with the equation."
 
 
+#: What may have been done to a step in addition.
+AROUND = (
+    "np.rint({})",
+    "np.floor({})",
+    "np.ceil({})",
+    "np.trunc({})",
+    "half_up({})",
+    "np.abs({})",
+    "-({})",
+    "({} + 1)",
+    "({} - 1)",
+    "np.maximum({}, 0)",
+    "np.minimum({}, 0)",
+    "np.clip({}, 0, 255)",
+    "np.clip({}, -128, 127)",
+    "wrap({}, 0)",
+    "wrap({}, -1)",
+    "np.float16({})",
+    "np.sqrt({})",
+    "np.square({})",
+    "np.max({})",
+    "np.transpose({})",
+)
+
+
+def _around(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a step with something done to its value."""
+    if isinstance(node, ast.BinOp) or (
+        isinstance(node, ast.Call) and getattr(node.func, "attr", "") in (*TWINS, "clip")
+    ):
+        for words in AROUND:
+            made = ast.parse(words.format("STEP"), mode="eval").body
+            yield _Named(node).visit(made)
+
+
+class _Named(ast.NodeTransformer):
+    """Puts a step where its name stands."""
+
+    def __init__(self, step: ast.AST) -> None:
+        self.step = step
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return self.step if node.id == "STEP" else node
+
+
 def _variants(node: ast.AST, names: list[str]) -> Iterator[ast.AST]:
     """Yield the nodes that may stand in the place of a node."""
+    yield from _around(node)
     if isinstance(node, ast.BinOp):
         yield node.left
         yield node.right
