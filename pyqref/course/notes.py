@@ -12,7 +12,7 @@ import numpy as np
 
 from .exercise import Case, Exercise
 from .library.model import Library, Trait
-from .outcome import Outcome, same, wrong
+from .outcome import SKIPPED, Outcome, same, short, wrong
 from .tracing import example
 
 __all__ = ["describe"]
@@ -78,6 +78,10 @@ def _problems(library: Library, cases: Sequence[Case], got: Sequence[Outcome]) -
     if not any(failed):
         return []
     reasons = list(dict.fromkeys(each.problem for each in got if each.values is None))
+    if reasons[-1] == SKIPPED:
+        place = next(place for place, each in enumerate(got) if each.values is None)
+        given = ", ".join(short(each) for each in cases[place].arguments)
+        return [f"Case '{cases[place].name}', of {given}: {_ended(reasons[0])}"]
     if all(failed):
         return [f"There is no result in any case: {_ended(reasons[0])}"]
     found = _where(library, "There is no result", cases, [np.asarray(each) for each in failed])
@@ -138,6 +142,9 @@ def _where(library: Library, subject: str, cases: Sequence[Case], masks: Masks) 
     flat = np.concatenate([np.ravel(mask) for mask in masks])
     if flat.mean() > 0.95:
         return [f"{subject} everywhere."]
+    if sum(bool(mask.any()) for mask in masks) < 2:
+        place = next(place for place, mask in enumerate(masks) if mask.any())
+        return [f"{subject} in one case only, '{cases[place].name}'."]
     found: list[tuple[float, int, str]] = []
     for (one, has_one), (other, has_other) in [
         *((each, each) for each in held),
@@ -150,7 +157,7 @@ def _where(library: Library, subject: str, cases: Sequence[Case], masks: Masks) 
             words = f"{one}{link}{other}" if link else one
             found.append((worth * flat.sum() / holds.sum(), -len(words), words))
     if not found:
-        return [f"{subject} at {flat.sum()} of {flat.size} places, of no one kind."]
+        return [f"{subject} at {flat.sum()} of {flat.size} places."]
     share, _, words = max(found, key=lambda each: (round(each[0], 2), each[1]))
     how = "exactly" if share in (1, 0.6) else "only"
     return [f"{subject} {how} where {words}."]

@@ -12,14 +12,16 @@ import numpy as np
 
 from .exercise import Case, Exercise
 from .library.model import Library, compiled
-from .outcome import Outcome, attempt, difference, same, short
+from .outcome import Outcome, attempt, difference, same, short, wrong
 
 __all__ = ["example"]
 
 #: Arrays with more numbers than these are not shown.
 LARGEST = 4
+#: Arguments with more characters than these are not shown again: cases show them.
+LONGEST = 300
 #: What only changes the type or the form of a value is no step.
-SILENT = ("astype", "reshape", "float", "int", "len", "iinfo")
+SILENT = ("astype", "reshape", "float", "int", "len", "iinfo", "asarray")
 
 
 def example(
@@ -42,6 +44,8 @@ def example(
     if not rows:
         return []
     case, right, mine = min(rows, key=lambda row: _size(row[0]))
+    if _size(case)[1] > LONGEST:
+        return []
     names = _names(library.answer)
     given = case.arguments
     if len(names) == len(given):
@@ -68,7 +72,7 @@ def _smaller(
     expected: Sequence[Outcome],
     got: Sequence[Outcome],
 ) -> Iterator[tuple[Case, Outcome, Outcome]]:
-    """Wrong cases, cut down to one wrong number where numbers go one by one."""
+    """Wrong cases, cut down to one wrong number where the arguments can be cut for it."""
     for case, right, mine in zip(cases, expected, got, strict=True):
         if same(right, mine, exercise.tolerance):
             continue
@@ -76,26 +80,39 @@ def _smaller(
         if right.values is None or mine.values is None:
             continue
         shape = right.values[0].shape
-        if len(shape) != 1 or any(
-            each.shape != shape for each in (*right.values[1:], *mine.values)
-        ):
+        if not shape or any(each.shape != shape for each in (*right.values[1:], *mine.values)):
             continue
-        for place in range(shape[0]):
-            cut = slice(place, place + 1)
-            less = Case(
-                case.name,
-                tuple(
-                    each[cut] if isinstance(each, np.ndarray) and each.shape == shape else each
-                    for each in case.arguments
-                ),
-            )
+        bad = np.any([wrong(*pair, exercise.tolerance) for pair in zip(right.values, mine.values, strict=True)], axis=0)
+        for place in zip(*np.nonzero(bad), strict=True):
+            cut = tuple(slice(each, each + 1) for each in place)
             ours = Outcome(tuple(each[cut] for each in right.values))
             theirs = Outcome(tuple(each[cut] for each in mine.values))
-            alone = attempt(exercise, exercise.solution, less)
-            if same(alone, ours, exercise.tolerance) and not same(
-                ours, theirs, exercise.tolerance
-            ):
-                yield less, ours, theirs
+            for arguments in _cuts(case.arguments, shape, cut):
+                less = Case(case.name, arguments)
+                if same(attempt(exercise, exercise.solution, less), ours, exercise.tolerance):
+                    yield less, ours, theirs
+                    break
+
+
+def _cuts(
+    arguments: tuple[Any, ...], shape: tuple[int, ...], cut: tuple[slice, ...]
+) -> Iterator[tuple[Any, ...]]:
+    """Ways to cut arguments: number by number, by the channels of an axis, by rows of products."""
+    for axis in range(len(shape)):
+        yield tuple(
+            each if not isinstance(each, np.ndarray)
+            else each[cut] if each.shape == shape
+            else each[cut[axis]] if each.shape == shape[axis : axis + 1]
+            else each
+            for each in arguments
+        )  # fmt: skip
+    if len(shape) == 2:
+        yield tuple(
+            each if not isinstance(each, np.ndarray)
+            else each[cut[0]] if number == 0
+            else each[cut[1]]
+            for number, each in enumerate(arguments)
+        )  # fmt: skip
 
 
 def _size(case: Case) -> tuple[int, int]:
@@ -107,7 +124,9 @@ def _size(case: Case) -> tuple[int, int]:
 def _names(source: str) -> list[str]:
     """Names of the arguments of a function; of a class none."""
     made = ast.parse(source).body[-1]
-    return [each.arg for each in made.args.args] if isinstance(made, ast.FunctionDef) else []
+    if isinstance(made, ast.FunctionDef):
+        return [each.arg for each in made.args.args]
+    return []
 
 
 class _Noted(ast.NodeTransformer):
@@ -121,13 +140,20 @@ class _Noted(ast.NodeTransformer):
         inner = self.generic_visit(node)
         called = node.func if isinstance(node, ast.Call) else None
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-        if name in SILENT:
+        known = any(isinstance(each, ast.Name) and each.id != "np" for each in ast.walk(node))
+        if name in SILENT or not known:
             return inner
         self.words.append(words)
         number = ast.Constant(len(self.words) - 1)
         return ast.Call(ast.Name("noted", ast.Load()), [number, inner], [])
 
     visit_BinOp = visit_Call = _wrapped  # noqa: N815
+
+
+def _digits(value: Any) -> str:
+    """Six digits of a number, or of each of some."""
+    flat = [f"{each:.6g}" for each in np.ravel(np.asarray(value, np.float64))]
+    return flat[0] if len(flat) == 1 else f"[{', '.join(flat)}]"
 
 
 @cache
@@ -155,7 +181,7 @@ def _steps(source: str, arguments: Sequence[Any]) -> list[tuple[str, str]]:
         text = words[number].replace("np.", "")
         size = np.size(value)
         if size <= LARGEST and np.asarray(value).dtype.kind in "biuf":
-            found.append((text, short(np.round(np.asarray(value, np.float64), 6).squeeze())))
+            found.append((text, _digits(value)))
         return value
 
     try:
