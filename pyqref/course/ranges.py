@@ -69,8 +69,8 @@ AFFINE_QPARAMS = Exercise(
     task=(
         "Give the scale and the zero point with which quant_min..quant_max covers the range "
         "low..high. Widen the range so that it holds 0, divide its width by the number of steps, "
-        "take 2**-23 where that is less, and let the zero point be the integer (clamped) on which "
-        "the real number 0 falls."
+        "take 2**-23 where that is less, and let the zero point be the integer (rounded with ties "
+        "to even, clamped) on which the real number 0 falls."
     ),
     signature="affine_qparams(low, high, quant_min, quant_max)",
     results=("scale", "zero_point"),

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import wrong
 from ..exercise import Case, Mistake
-from ..wrong import half_away, half_up, wrap
 
 __all__ = ["Change", "Library", "Trait", "compiled", "pairs", "singles"]
 
@@ -89,9 +89,7 @@ def compiled(source: str) -> Callable[..., Any]:
     names: dict[str, Any] = {
         "np": np,
         "math": math,
-        "half_up": half_up,
-        "half_away": half_away,
-        "wrap": wrap,
+        **{name: getattr(wrong, name) for name in wrong.__all__},
     }
     before = set(names)
     exec(compile(source, "<model answer>", "exec"), names)
