@@ -43,7 +43,7 @@ def describe(
     failed = [
         not same(right, mine, exercise.tolerance) for right, mine in zip(expected, got, strict=True)
     ]
-    notes = _problems(library, cases, got)
+    notes = _remembered(exercise, cases, got) + _problems(library, cases, got)
     usable = [
         (case, right.values, mine.values)
         for case, right, mine in zip(cases, expected, got, strict=True)
@@ -70,6 +70,17 @@ def describe(
     if len(sure) < len(exercise.results):
         notes = [*notes[:5], *example(exercise, library, cases, expected, got)]
     return tuple(dict.fromkeys(notes))
+
+
+def _remembered(exercise: Exercise, cases: Sequence[Case], got: Sequence[Outcome]) -> list[str]:
+    """Say if the first case had another outcome when it came again."""
+    again = cases[-1].arguments is cases[0].arguments and cases[1:]
+    if not again or got[-1].values is None or same(got[0], got[-1], exercise.tolerance):
+        return []
+    return [
+        "The first case gave something else when it came again: something is remembered from call "
+        "to call, in a global name, an attribute of the class or a default argument."
+    ]
 
 
 def _problems(library: Library, cases: Sequence[Case], got: Sequence[Outcome]) -> list[str]:
@@ -129,6 +140,10 @@ def _of_shapes(name: str, rows: list[Pair], tolerance: float) -> list[str]:
     ):
         return [f"{name}: the numbers are right, in their order, but under another shape."]
     _, right, mine = rows[0]
+    if all(right.shape == () and mine.shape for _, right, mine in rows):
+        first = all(not np.any(wrong(right, mine.flat[0], tolerance)) for _, right, mine in rows)
+        which = ", of which the first is right" if first else ""
+        return [f"{name}: one number is asked for, got {mine.size}{which}."]
     return [f"{name}: its shape is {mine.shape}, not {right.shape}."]
 
 

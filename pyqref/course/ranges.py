@@ -176,6 +176,10 @@ def observe(
     returned = None
     for batch in batches:
         returned = made.forward(batch)
+    for name in ("min_val", "max_val"):
+        size = np.size(getattr(made, name))
+        if size != 1:
+            raise ValueError(f"{name} should be one number, got {size}")
     is_same = returned is not None and np.array_equal(np.asarray(returned), batches[-1])
     return float(made.min_val), float(made.max_val), int(is_same)
 

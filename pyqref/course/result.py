@@ -129,7 +129,9 @@ class Result:
             )
         lines = [f"{name}: {len(self.failures)} of {self.cases} cases are wrong."]
         if len(self.mistakes) > 1:
-            lines.append("Several mistakes at once:" if self.mistakes[2:] else "Two mistakes at once:")
+            lines.append(
+                "Several mistakes at once:" if self.mistakes[2:] else "Two mistakes at once:"
+            )
         for mistake in self.mistakes:
             lead = "The mistake" if len(self.mistakes) == 1 else "One"
             lines += [f"{lead}: {mistake.name}.", wrapped(mistake.explanation, "  ")]

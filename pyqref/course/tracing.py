@@ -82,7 +82,13 @@ def _smaller(
         shape = right.values[0].shape
         if not shape or any(each.shape != shape for each in (*right.values[1:], *mine.values)):
             continue
-        bad = np.any([wrong(*pair, exercise.tolerance) for pair in zip(right.values, mine.values, strict=True)], axis=0)
+        bad = np.any(
+            [
+                wrong(*pair, exercise.tolerance)
+                for pair in zip(right.values, mine.values, strict=True)
+            ],
+            axis=0,
+        )
         for place in zip(*np.nonzero(bad), strict=True):
             cut = tuple(slice(each, each + 1) for each in place)
             ours = Outcome(tuple(each[cut] for each in right.values))

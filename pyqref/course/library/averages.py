@@ -33,7 +33,7 @@ class MovingAverageMinMaxObserver:
 
     def forward(self, x):
         low, high = float(x.min()), float(x.max())
-        if self.min_val > self.max_val:
+        if np.isinf(self.min_val):
             self.min_val, self.max_val = low, high
         else:
             self.min_val += {_DOWN}
@@ -113,7 +113,7 @@ class MovingAverageMinMaxObserver:
             change(
                 "takes an end of 0 for none",
                 "0 counts as false: ask `is None`, or keep a flag.",
-                ("if self.min_val > self.max_val:", f"if {empty} or np.isinf(self.min_val):"),
+                ("if np.isinf(self.min_val):", f"if np.isinf(self.min_val) or {empty}:"),
             )
             for empty in (
                 "not self.min_val",
@@ -125,7 +125,10 @@ class MovingAverageMinMaxObserver:
         change(
             "takes a range without width for none",
             "A batch of one number is a batch: begin with inf, or keep a flag.",
-            ("if self.min_val > self.max_val:", "if self.min_val >= self.max_val:"),
+            (
+                "if np.isinf(self.min_val):",
+                "if np.isinf(self.min_val) or self.min_val == self.max_val:",
+            ),
         ),
         change(
             "lets all batches count alike",
@@ -174,7 +177,7 @@ class MovingAverageMinMaxObserver:
                 "0.0\n        self.max_val = 0.0\n        self.a = self.b = 0.0\n        self.t = 0",
             ),
             (
-                "        if self.min_val > self.max_val:\n            self.min_val, self.max_val = low, high\n"
+                "        if np.isinf(self.min_val):\n            self.min_val, self.max_val = low, high\n"
                 f"        else:\n            self.min_val += {_DOWN}\n            self.max_val += {_UP}\n",
                 "        c = self.averaging_constant\n        self.t += 1\n"
                 "        self.a += c * (low - self.a)\n        self.b += c * (high - self.b)\n"
@@ -203,7 +206,6 @@ class MovingAverageMinMaxObserver:
                 "low, high = float(x.min()), float(x.max())",
                 "low, high = float(x.max()), float(x.min())",
             ),
-            ("if self.min_val > self.max_val:", "if np.isinf(self.min_val):"),
         ),
         change(
             "forgets the upper end",

@@ -15,9 +15,16 @@ __all__ = ["QUANTIZE_PER_CHANNEL"]
 def draw_per_channel(random: np.random.Generator) -> tuple[Case, ...]:
     """Every axis of arrays with two and four axes, with ties and without."""
     cases = []
-    shapes = (((3, 4), 0), ((3, 4), 1), ((4, 4), 1), ((2, 3, 2, 2), 1), ((3, 3, 2, 2), 1))
+    shapes = (
+        ((3, 4), 0),
+        ((3, 4), 1),
+        ((4, 4), 1),
+        ((2, 3, 2, 2), 1),
+        ((3, 3, 2, 2), 1),
+        ((2, 2, 3), 2),
+    )
     for number, (shape, axis) in enumerate(shapes):
-        low, high = ((-128, 127), (0, 255), (-128, 127), (-8, 7), (0, 15))[number]
+        low, high = ((-128, 127), (0, 255), (-128, 127), (-8, 7), (0, 15), (0, 255))[number]
         exact = number % 2 == 0
         count = shape[axis]
         pool = [0.25, 0.5, 1.0, 2.0] if exact else [0.1, 0.037, 1.3, 0.7]
@@ -25,7 +32,7 @@ def draw_per_channel(random: np.random.Generator) -> tuple[Case, ...]:
         points = random.integers(low, high + 1, count)
         size = int(np.prod(shape))
         grid = random.permutation(places(random, low, high, size, exact)[:size]).reshape(shape)
-        grid.flat[0], grid.flat[-1] = low - 40, high + 40
+        grid.flat[0], grid.flat[-1] = low - 40, high + 40_000
         form = [1] * len(shape)
         form[axis] = -1
         w = (grid - points.reshape(form)) * scales.reshape(form)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 
 from ..exercise import Case
 from .model import Library, Trait
-from .parts import change, rows
+from .parts import change
 
 __all__ = ["FUSE"]
 

@@ -123,8 +123,8 @@ def pairs(library: Library) -> Iterator[tuple[Mistake, ...]]:
     for one, other in combinations(library.changes, 2):
         if one.name == other.name:
             continue
-        for first, second in ((one, other), (other, one)):
-            source = changed(library.answer, first, second)
+        sources = (changed(library.answer, *each) for each in ((one, other), (other, one)))
+        for source in dict.fromkeys(sources):
             if source is None:
                 continue
             try:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..exercise import Case
 from .model import Library, Trait
-from .parts import change, rows
+from .parts import change
 
 __all__ = ["SPARE_LAYERS"]
 
@@ -128,8 +128,7 @@ def spare_layers(ratios, wanted):
         change(
             "gives the places in the sorted list",
             "The layers are asked for by their numbers in ratios, not in the sorted list.",
-            ("return order[:count]", "return list(range(count))"),
-            ("return order\n", "return list(range(len(order)))\n"),
+            ("    order =", "    ratios = sorted(ratios)\n    order ="),
         ),
         change(
             "wants more than what is asked",
@@ -145,12 +144,6 @@ def spare_layers(ratios, wanted):
             "keeps one layer quantized always",
             "With every layer in float there is no noise: then all of them are the answer.",
             ("    return order\n", "    return order[:-1]\n"),
-        ),
-        change(
-            "forgets the 10 of the decibels",
-            "A decibel is a tenth of a bel: 10 ** (-ratio / 10), 10 * log10.",
-            ("-ratios[k] / 10)", "-ratios[k])"),
-            ("-10 * np.log10", "-np.log10"),
         ),
         change(
             "forgets the 10 of the decibels",
