@@ -78,8 +78,10 @@ def _remembered(exercise: Exercise, cases: Sequence[Case], got: Sequence[Outcome
     if not again or got[-1].values is None or same(got[0], got[-1], exercise.tolerance):
         return []
     return [
-        "The first case gave something else when it came again: something is remembered from call "
-        "to call, in a global name, an attribute of the class or a default argument."
+        (
+            "The first case gave something else when it came again: something is remembered from "
+            "call to call, in a global name, an attribute of the class or a default argument."
+        )
     ]
 
 

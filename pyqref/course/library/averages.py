@@ -174,15 +174,23 @@ class MovingAverageMinMaxObserver:
             "The first batch is the range: nothing has to be corrected.",
             (
                 BEGINS,
-                "0.0\n        self.max_val = 0.0\n        self.a = self.b = 0.0\n        self.t = 0",
+                (
+                    "0.0\n        self.max_val = 0.0\n"
+                    "        self.a = self.b = 0.0\n        self.t = 0"
+                ),
             ),
             (
-                "        if np.isinf(self.min_val):\n            self.min_val, self.max_val = low, high\n"
-                f"        else:\n            self.min_val += {_DOWN}\n            self.max_val += {_UP}\n",
-                "        c = self.averaging_constant\n        self.t += 1\n"
-                "        self.a += c * (low - self.a)\n        self.b += c * (high - self.b)\n"
-                "        self.min_val = self.a / (1 - (1 - c) ** self.t)\n"
-                "        self.max_val = self.b / (1 - (1 - c) ** self.t)\n",
+                (
+                    "        if np.isinf(self.min_val):\n"
+                    "            self.min_val, self.max_val = low, high\n        else:\n"
+                    f"            self.min_val += {_DOWN}\n            self.max_val += {_UP}\n"
+                ),
+                (
+                    "        c = self.averaging_constant\n        self.t += 1\n"
+                    "        self.a += c * (low - self.a)\n        self.b += c * (high - self.b)\n"
+                    "        self.min_val = self.a / (1 - (1 - c) ** self.t)\n"
+                    "        self.max_val = self.b / (1 - (1 - c) ** self.t)\n"
+                ),
             ),
         ),
         *(

@@ -194,7 +194,7 @@ def linear_dynamic(x, weight, weight_scales, bias):
             "sums = (q - zero_point) @ weight.astype(np.float64).T",
             (
                 "subtracts the zero point from the sums",
-                "Each input is centred: the sum changes by zero_point times the sum of its weights.",
+                "Each input is centred: the zero point counts once for every weight of the sum.",
                 "sums = q @ weight.astype(np.float64).T - zero_point",
             ),
             (

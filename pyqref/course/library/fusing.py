@@ -112,8 +112,10 @@ def fuse(kinds):
             "Go from left to right and take the longest that fits.",
             (
                 "    groups, place = [], 0\n",
-                "    kinds, groups, place = kinds[::-1], [], 0\n"
-                "    patterns = [each[::-1] for each in patterns[::-1]]\n",
+                (
+                    "    kinds, groups, place = kinds[::-1], [], 0\n"
+                    "    patterns = [each[::-1] for each in patterns[::-1]]\n"
+                ),
             ),
             (
                 "    return groups",

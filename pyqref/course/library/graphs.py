@@ -51,6 +51,9 @@ def _shared(graph: Any, patterns: Any) -> bool:
     return any(inputs.count(each) > 1 for each in inputs)
 
 
+_TAKE = (
+    "            else:\n                found.append(names)\n                taken.update(names)\n"
+)
 MATCH_PATTERNS = Library(
     exercise="match_patterns",
     answer="""\
@@ -79,10 +82,14 @@ def match_patterns(graph, patterns):
             "tries all nodes with one pattern before the next",
             "At each node, from the last to the first, take the longest pattern that ends there.",
             (
-                "    for last in reversed(list(nodes)):\n"
-                "        for pattern in sorted(patterns, key=len, reverse=True):\n",
-                "    for pattern in sorted(patterns, key=len, reverse=True):\n"
-                "        for last in reversed(list(nodes)):\n",
+                (
+                    "    for last in reversed(list(nodes)):\n"
+                    "        for pattern in sorted(patterns, key=len, reverse=True):\n"
+                ),
+                (
+                    "    for pattern in sorted(patterns, key=len, reverse=True):\n"
+                    "        for last in reversed(list(nodes)):\n"
+                ),
             ),
             ("taken.update(names)\n                break", "taken.update(names)"),
         ),
@@ -111,18 +118,20 @@ def match_patterns(graph, patterns):
             "The kinds of a pattern follow one another at once.",
             (
                 "                if name is None or nodes[name][0]",
-                "                while names and name is not None and nodes[name][0] != kind and nodes[name][1]:\n"
-                "                    name = nodes[name][1][0]\n"
-                "                if name is None or nodes[name][0]",
+                (
+                    "                while names and name and nodes[name][1] "
+                    "and nodes[name][0] != kind:\n"
+                    "                    name = nodes[name][1][0]\n"
+                    "                if name is None or nodes[name][0]"
+                ),
             ),
         ),
         change(
             "tries the first pattern that ends in the right kind only",
             "Where a long pattern does not fit, a shorter one may.",
             (
-                "            else:\n                found.append(names)\n                taken.update(names)\n                break\n",
-                "            else:\n                found.append(names)\n                taken.update(names)\n"
-                "            if pattern[-1] == nodes[last][0]:\n                break\n",
+                f"{_TAKE}                break\n",
+                (f"{_TAKE}            if pattern[-1] == nodes[last][0]:\n                break\n"),
             ),
         ),
         change(

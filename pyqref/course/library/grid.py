@@ -132,8 +132,10 @@ def clamps_of(q: str, point: str = "zero_point") -> tuple[Change, ...]:
         (
             "casts to 16 bits before it clamps",
             "A cast to 16 bits wraps around: 40000 becomes -25536. Clamp first.",
-            f"np.clip((np.asarray({q}).astype(np.int64) + 2**15) % 2**16 - 2**15,"
-            " quant_min, quant_max)",
+            (
+                f"np.clip((np.asarray({q}).astype(np.int64) + 2**15) % 2**16 - 2**15,"
+                " quant_min, quant_max)"
+            ),
         ),
         ("casts to uint8 after clamping", _LATER, f"wrap({clamp}, 0)"),
         ("casts to int8 after clamping", _LATER, f"wrap({clamp}, -1)"),

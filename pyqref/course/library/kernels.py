@@ -97,8 +97,10 @@ def pack_weight(weight):
             "Each quad is full; only the last has zeros at its end.",
             (
                 _CUT,
-                "np.array([np.pad(part, ((0, 0), (0, 4 - part.shape[1]))) for part in "
-                "np.array_split(weight, max(-(-depth // 4), 1), axis=1)])",
+                (
+                    "np.array([np.pad(part, ((0, 0), (0, 4 - part.shape[1]))) for part in "
+                    "np.array_split(weight, max(-(-depth // 4), 1), axis=1)])"
+                ),
             ),
         ),
         change(

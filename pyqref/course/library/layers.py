@@ -160,10 +160,12 @@ def accumulate(x, x_zero_point, w, w_zero_point):
             (
                 "adds the terms of the zero points",
                 "Expanding (x - z_x)(w - z_w) subtracts both mixed terms.",
-                "(x + x_zero_point) @ (w + w_zero_point).T"
-                " + x_zero_point * (w + w_zero_point).sum(1)"
-                " + w_zero_point * (x + x_zero_point).sum(1)[:, None]"
-                f" + x.shape[1] * {_TERM}",
+                (
+                    "(x + x_zero_point) @ (w + w_zero_point).T"
+                    " + x_zero_point * (w + w_zero_point).sum(1)"
+                    " + w_zero_point * (x + x_zero_point).sum(1)[:, None]"
+                    f" + x.shape[1] * {_TERM}"
+                ),
             ),
             (
                 "loses both mixed terms",

@@ -180,8 +180,10 @@ def quantized_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, scale, zer
             (
                 "clamps each side before it adds",
                 "The range is that of the result: add the real numbers, then round and clamp.",
-                f"    q = np.clip(np.rint({_A} / scale) + zero_point, 0, 255)\n"
-                f"    q = q + np.clip(np.rint({_B} / scale) + zero_point, 0, 255) - zero_point",
+                (
+                    f"    q = np.clip(np.rint({_A} / scale) + zero_point, 0, 255)\n"
+                    f"    q = q + np.clip(np.rint({_B} / scale) + zero_point, 0, 255) - zero_point"
+                ),
             ),
             (
                 "adds the zero point of the result on each side",
@@ -201,21 +203,27 @@ def quantized_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, scale, zer
             (
                 "subtracts the zero points after scaling",
                 "The zero points count in steps: subtract before the scales multiply.",
-                "    real = a.astype(np.int64) * a_scale - a_zero_point\n"
-                "    real = real + b.astype(np.int64) * b_scale - b_zero_point\n"
-                "    q = np.rint(real / scale) + zero_point",
+                (
+                    "    real = a.astype(np.int64) * a_scale - a_zero_point\n"
+                    "    real = real + b.astype(np.int64) * b_scale - b_zero_point\n"
+                    "    q = np.rint(real / scale) + zero_point"
+                ),
             ),
             (
                 "subtracts the zero points in units of the result",
                 "Each zero point belongs to its own side: (a - a_zero_point) * a_scale.",
-                "    real = a.astype(np.int64) * a_scale + b.astype(np.int64) * b_scale\n"
-                "    q = np.rint(real / scale - a_zero_point - b_zero_point) + zero_point",
+                (
+                    "    real = a.astype(np.int64) * a_scale + b.astype(np.int64) * b_scale\n"
+                    "    q = np.rint(real / scale - a_zero_point - b_zero_point) + zero_point"
+                ),
             ),
             (
                 "brings b to the grid of a and rounds there",
-                "Two roundings may be wrong by a whole step: add the real numbers, then round once.",
-                f"    q = np.rint({_B} / a_scale) + a.astype(np.int64) - a_zero_point\n"
-                "    q = np.rint(q * a_scale / scale) + zero_point",
+                "Two roundings may be wrong by a whole step: add real numbers, round once.",
+                (
+                    f"    q = np.rint({_B} / a_scale) + a.astype(np.int64) - a_zero_point\n"
+                    "    q = np.rint(q * a_scale / scale) + zero_point"
+                ),
             ),
         ),
         *rows(

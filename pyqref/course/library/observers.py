@@ -14,6 +14,8 @@ __all__ = ["BEGINS", "MIN_MAX_OBSERVER", "RETURN", "batches_of"]
 
 
 def batches_of(random: np.random.Generator) -> list[tuple[str, tuple[Any, ...]]]:
+    """Batches that move the lower end, the upper end, both or none, and what they are for."""
+
     def batch(low: float, high: float, shape: Any = 5) -> np.ndarray:
         values = random.uniform(low, high, shape)
         values.flat[-1], values.flat[len(values) // 2] = low, high
@@ -27,9 +29,9 @@ def batches_of(random: np.random.Generator) -> list[tuple[str, tuple[Any, ...]]]
         ("drawn: the second narrower", (batch(-c, c), batch(-a, b))),
         ("drawn: an end at zero", (batch(0.0, a), batch(b, c))),
         ("drawn: the upper end at zero", (batch(-a, 0.0), batch(-c, -b))),
-        ("drawn: numbers that fall", (np.float32([c, b, a]), np.float32([-a, -b, -c]))),
+        ("drawn: numbers that fall", (np.float32([c, b, a]), np.float32([c + 1, b, a / 2]))),
         ("drawn: a zero first", (np.zeros(1, np.float32), batch(-a, b), batch(-b, c))),
-        ("drawn: one number", (np.float32([b]), np.float32([-a]), np.float32([c]))),
+        ("drawn: one number", (np.float32([b]), np.float32([a]), np.float32([c]))),
         ("drawn: large numbers", (batch(9e7 * a, 9e7 * c), batch(8e7 * b, 9e7 * b))),
         ("drawn: large numbers below zero", (batch(-9e7 * c, -9e7 * a), batch(-9e7 * b, -8e7 * b))),
         ("drawn: above zero", (batch(b, c), batch(a, c + 1), batch(b, b + 0.5))),
@@ -53,8 +55,10 @@ RETURN = (
         _HANDS_ON,
         (
             "        return x\n",
-            "        x = np.clip(x, *getattr(self, 'before', (-np.inf, np.inf)))\n"
-            "        self.before = self.min_val, self.max_val\n        return x\n",
+            (
+                "        x = np.clip(x, *getattr(self, 'before', (-np.inf, np.inf)))\n"
+                "        self.before = self.min_val, self.max_val\n        return x\n"
+            ),
         ),
     ),
 )
@@ -148,9 +152,11 @@ class MinMaxObserver:
             "0 counts as false: ask `is None`, or begin with inf.",
             (
                 f"{_LOW}\n        {_HIGH}",
-                "low, high = float(x.min()), float(x.max())\n"
-                "        self.min_val = min(self.min_val or np.inf, low)\n"
-                "        self.max_val = max(self.max_val or -np.inf, high)",
+                (
+                    "low, high = float(x.min()), float(x.max())\n"
+                    "        self.min_val = min(self.min_val or np.inf, low)\n"
+                    "        self.max_val = max(self.max_val or -np.inf, high)"
+                ),
             ),
         ),
         change(
@@ -158,10 +164,12 @@ class MinMaxObserver:
             "0 counts as false: ask `is None`, or begin with inf.",
             (
                 f"{_LOW}\n        {_HIGH}",
-                "low, high = float(x.min()), float(x.max())\n"
-                "        empty = not self.min_val or np.isinf(self.min_val)\n"
-                "        self.min_val = low if empty else min(self.min_val, low)\n"
-                "        self.max_val = high if empty else max(self.max_val, high)",
+                (
+                    "low, high = float(x.min()), float(x.max())\n"
+                    "        empty = not self.min_val or np.isinf(self.min_val)\n"
+                    "        self.min_val = low if empty else min(self.min_val, low)\n"
+                    "        self.max_val = high if empty else max(self.max_val, high)"
+                ),
             ),
         ),
         change(
@@ -169,10 +177,12 @@ class MinMaxObserver:
             "0 counts as false: ask `is None`, or begin with inf.",
             (
                 f"{_LOW}\n        {_HIGH}",
-                "low, high = float(x.min()), float(x.max())\n"
-                "        empty = not self.max_val or np.isinf(self.max_val)\n"
-                "        self.min_val = low if empty else min(self.min_val, low)\n"
-                "        self.max_val = high if empty else max(self.max_val, high)",
+                (
+                    "low, high = float(x.min()), float(x.max())\n"
+                    "        empty = not self.max_val or np.isinf(self.max_val)\n"
+                    "        self.min_val = low if empty else min(self.min_val, low)\n"
+                    "        self.max_val = high if empty else max(self.max_val, high)"
+                ),
             ),
         ),
         change(
@@ -180,9 +190,11 @@ class MinMaxObserver:
             "Each end moves by itself.",
             (
                 f"{_LOW}\n        {_HIGH}",
-                "low, high = float(x.min()), float(x.max())\n"
-                "        if low < self.min_val and high > self.max_val:\n"
-                "            self.min_val, self.max_val = low, high",
+                (
+                    "low, high = float(x.min()), float(x.max())\n"
+                    "        if low < self.min_val and high > self.max_val:\n"
+                    "            self.min_val, self.max_val = low, high"
+                ),
             ),
         ),
         change(
@@ -190,9 +202,11 @@ class MinMaxObserver:
             "Each end moves by itself: the other may be narrower in this batch.",
             (
                 f"{_LOW}\n        {_HIGH}",
-                "low, high = float(x.min()), float(x.max())\n"
-                "        if low < self.min_val or high > self.max_val:\n"
-                "            self.min_val, self.max_val = low, high",
+                (
+                    "low, high = float(x.min()), float(x.max())\n"
+                    "        if low < self.min_val or high > self.max_val:\n"
+                    "            self.min_val, self.max_val = low, high"
+                ),
             ),
         ),
         change(
@@ -200,8 +214,10 @@ class MinMaxObserver:
             "Later batches count as well.",
             (
                 f"{_LOW}\n        {_HIGH}",
-                "if np.isinf(self.min_val):\n            self.min_val = float(x.min())\n"
-                "            self.max_val = float(x.max())",
+                (
+                    "if np.isinf(self.min_val):\n            self.min_val = float(x.min())\n"
+                    "            self.max_val = float(x.max())"
+                ),
             ),
         ),
         change(
@@ -209,9 +225,11 @@ class MinMaxObserver:
             "The first batch counts as well.",
             (
                 f"{_LOW}\n        {_HIGH}",
-                "if getattr(self, 'seen', False):\n            self.min_val = min(self.min_val, "
-                "float(x.min()))\n            self.max_val = max(self.max_val, float(x.max()))\n"
-                "        self.seen = True",
+                (
+                    "if getattr(self, 'seen', False):\n"
+                    f"            {_LOW}\n            {_HIGH}\n"
+                    "        self.seen = True"
+                ),
             ),
         ),
         *(
@@ -250,13 +268,17 @@ class MinMaxObserver:
             "That is another observer: this one only widens.",
             (
                 _LOW,
-                "self.min_val = float(x.min()) if np.isinf(self.min_val) else "
-                "(self.min_val + float(x.min())) / 2",
+                (
+                    "self.min_val = float(x.min()) if np.isinf(self.min_val) else "
+                    "(self.min_val + float(x.min())) / 2"
+                ),
             ),
             (
                 _HIGH,
-                "self.max_val = float(x.max()) if np.isinf(self.max_val) else "
-                "(self.max_val + float(x.max())) / 2",
+                (
+                    "self.max_val = float(x.max()) if np.isinf(self.max_val) else "
+                    "(self.max_val + float(x.max())) / 2"
+                ),
             ),
         ),
         change(

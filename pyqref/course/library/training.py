@@ -175,7 +175,7 @@ def fake_quantize(x, scale, zero_point, quant_min, quant_max):
             ),
             (
                 "takes the mask before rounding, without the ends",
-                "127.4 rounds to 127 and is not clamped: compare the rounded integer, ends included.",
+                "127.4 rounds to 127, which is inside: compare the rounded integer, by >= and <=.",
                 "(x / scale + zero_point > quant_min) & (x / scale + zero_point < quant_max)",
             ),
         ),
