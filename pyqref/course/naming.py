@@ -117,7 +117,7 @@ def _gives(
 ) -> bool:
     """Return True if a mistake gives the student's outcome of all rows."""
     for case, mine in rows:
-        made = attempt(exercise, mistake.function, case, copied=False)
+        made = attempt(exercise, mistake.function, case)
         if place is not None:
             made = _only(made, place)
         if made.values is None and mine.values is None:

@@ -176,12 +176,16 @@ def observe(
     returned = None
     for batch in batches:
         returned = made.forward(batch)
-    for name in ("min_val", "max_val"):
-        size = np.size(getattr(made, name))
-        if size != 1:
-            raise ValueError(f"{name} should be one number, got {size}")
     is_same = returned is not None and np.array_equal(np.asarray(returned), batches[-1])
-    return float(made.min_val), float(made.max_val), int(is_same)
+    return _number(made, "min_val"), _number(made, "max_val"), int(is_same)
+
+
+def _number(observer: MinMax, name: str) -> float:
+    value = getattr(observer, name)
+    try:
+        return float(value)
+    except TypeError:
+        raise TypeError(f"{name} should be one number, got {value!r}") from None
 
 
 class MinMax:

@@ -176,11 +176,6 @@ def requantize(accumulators, multiplier, zero_point, quant_min, quant_max):
         *rows(
             "np.rint(accumulators * multiplier) + zero_point",
             (
-                "multiplies the zero point as well",
-                "The zero point counts in units of the output: add it after the multiplication.",
-                "np.rint(accumulators * multiplier + zero_point * multiplier)",
-            ),
-            (
                 "adds the zero point twice",
                 "The zero point is added once.",
                 "np.rint(accumulators * multiplier) + 2 * zero_point",
