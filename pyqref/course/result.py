@@ -78,7 +78,7 @@ class Result:
     >>> from pyqref.course import check
     >>> forgetful = lambda q, scale, zero_point: q.astype(int) * scale
     >>> result = check("dequantize", forgetful)  # doctest: +ELLIPSIS
-    dequantize: 8 of 8 cases are wrong.
+    dequantize: 17 of 17 cases are wrong.
     The mistake: forgets the zero point.
       The zero point stands for the real number 0: subtract it.
       case 'above the zero point'
@@ -93,10 +93,10 @@ class Result:
         of        [-128, -1, 0, 127], 0.25, 100
         expected  [-57.0, -25.25, -25.0, 6.75]
         got       [-32.0, -0.25, 0.0, 31.75]
-      and 5 other cases
+      and 14 other cases
     Read about it: equation eq-affine-dequantize, ...theory/affine...
     >>> bool(result), len(result.failures), result.mistakes[0].name
-    (False, 8, 'forgets the zero point')
+    (False, 17, 'forgets the zero point')
     """
 
     exercise: Exercise
@@ -155,7 +155,7 @@ class Result:
         >>> from pyqref import course
         >>> exercise = course.get("roofline")
         >>> result = course.check("roofline", exercise.solution)  # doctest: +ELLIPSIS
-        roofline: all 14 cases are right.
+        roofline: all 31 cases are right.
         Compare with pyqref.measure.roofline, equation eq-roofline, ...theory/why_integers...
         >>> result.as_dict()["passed"]
         True

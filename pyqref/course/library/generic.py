@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator
+from functools import cache
 
 from ..exercise import Mistake
 from .model import Library, compiled
@@ -166,9 +167,15 @@ def _sources(source: str) -> Iterator[tuple[str, str]]:
             yield name, ast.unparse(made)
 
 
+@cache
+def _made(source: str) -> tuple[Mistake, ...]:
+    """All changes by rule of a source; none where one could loop for ever."""
+    if "while " in source:
+        return ()
+    return tuple(Mistake(name, EXPLANATION, compiled(made)) for name, made in _sources(source))
+
+
 def by_rule(library: Library) -> Iterator[tuple[Mistake, ...]]:
-    """Each change by rule, alone; none where one could loop for ever."""
-    if "while " in library.answer:
-        return
-    for name, made in _sources(library.answer):
-        yield (Mistake(name, EXPLANATION, compiled(made)),)
+    """Each change by rule, alone."""
+    for mistake in _made(library.answer):
+        yield (mistake,)
