@@ -99,14 +99,20 @@ def compiled(source: str) -> Callable[..., Any]:
     return made
 
 
+#: Edges of what a change has put in: no other change reaches across them.
+_OPENS, _CLOSES = "\ue000", "\ue001"
+
+
 def changed(source: str, *changes: Change) -> str | None:
     """The source with all changes, or None where one finds nothing to replace."""
     for change in changes:
+        made = source
         for old, new in change.swaps:
-            if old not in source:
+            if old not in made:
                 return None
-            source = source.replace(old, new)
-    return source
+            made = made.replace(old, f"{_OPENS}{new}{_CLOSES}" if changes[1:] else new)
+        source = made
+    return source.replace(_OPENS, "").replace(_CLOSES, "")
 
 
 def singles(library: Library) -> Iterator[tuple[Mistake, ...]]:

@@ -29,7 +29,7 @@ def batches_of(random: np.random.Generator) -> list[tuple[str, tuple[Any, ...]]]
         ("drawn: the second narrower", (batch(-c, c), batch(-a, b))),
         ("drawn: an end at zero", (batch(0.0, a), batch(b, c))),
         ("drawn: the upper end at zero", (batch(-a, 0.0), batch(-c, -b))),
-        ("drawn: numbers that fall", (np.float32([c, b, a]), np.float32([c + 1, b, a / 2]))),
+        ("drawn: numbers that fall", (np.float32([c, b, a]),)),
         ("drawn: a zero first", (np.zeros(1, np.float32), batch(-a, b), batch(-b, c))),
         ("drawn: one number", (np.float32([b]), np.float32([a]), np.float32([c]))),
         ("drawn: large numbers", (batch(9e7 * a, 9e7 * c), batch(8e7 * b, 9e7 * b))),
