@@ -67,7 +67,7 @@ def write_slides(folder: str | Path, weeks: int = 12) -> list[Path]:
             picture(bugs()[name]).savefig(figures / f"{name}.svg")
         drawn += [formula, *(figures / f"{name}.svg" for name in week.bugs)]
         page = folder / f"week_{number:02}.html"
-        page.write_cell("markdown", _page(number, week, formula.name), "utf-8")
+        page.write_text(_page(number, week, formula.name), "utf-8")
         pages.append(page)
     return [*pages, *drawn]
 
@@ -159,7 +159,7 @@ def write_starters(folder: str | Path) -> list[Path]:
             "nbformat_minor": 5,
         }
         file = folder / f"week_{number:02}.ipynb"
-        file.write_cell("markdown", json.dumps(notebook, indent=1), "utf-8")
+        file.write_text(json.dumps(notebook, indent=1), "utf-8")
         files.append(file)
     return files
 
@@ -195,5 +195,5 @@ def write_answers(folder: str | Path) -> list[Path]:
     files = []
     for name in exercises():
         files.append(folder / f"{name}.py")
-        files[-1].write_cell("markdown", f"import numpy as np\n\n\n{answer(name)}", "utf-8")
+        files[-1].write_text(f"import numpy as np\n\n\n{answer(name)}", "utf-8")
     return files
