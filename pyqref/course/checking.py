@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from .exercise import Case, Exercise
 from .library import LIBRARIES
-from .naming import named
+from .naming import by_result, named
 from .notes import describe
 from .outcome import DIFFERS, Outcome, attempt, difference, same, short, shown
 from .result import Failure, Result
 
 __all__ = ["all_cases", "judge", "run"]
 
+#: How often cases are drawn: chances that one draw leaves open, the others close.
+ROUNDS = 3
+
 
 def all_cases(exercise: Exercise, seed: int = 0) -> tuple[Case, ...]:
-    """The cases that are written down, then those that are drawn from a seed."""
-    drawn = LIBRARIES[exercise.name].draw(np.random.default_rng(seed))
-    return (*exercise.cases, *drawn)
+    """The cases that are written down, those that are drawn from a seed, and the first again."""
+    random = np.random.default_rng(seed)
+    drawn = (LIBRARIES[exercise.name].draw(random) for _ in range(ROUNDS))
+    again = Case("the first one again", exercise.cases[0].arguments)
+    return (*exercise.cases, *chain.from_iterable(drawn), again)
 
 
 def run(exercise: Exercise, function: Callable[..., Any], seed: int = 0) -> Result:
@@ -63,11 +69,14 @@ def judge(exercise: Exercise, cases: Sequence[Case], got: Sequence[Outcome]) -> 
     explanations = named(exercise, library, cases, expected, got)
     if len(explanations) == 1:
         return Result(exercise, len(cases), failures, explanations[0])
-    notes = describe(exercise, library, cases, expected, got)
     if explanations:
         alike = "; or ".join(" and ".join(m.name for m in each) for each in explanations[:3])
+        notes = describe(exercise, library, cases, expected, got)
         notes = (f"Several mistakes give these results: {alike}.", *notes)
-    return Result(exercise, len(cases), failures, (), notes)
+        return Result(exercise, len(cases), failures, (), notes)
+    told, sure = by_result(exercise, library, cases, expected, got)
+    notes = describe(exercise, library, cases, expected, got, sure)
+    return Result(exercise, len(cases), failures, told, notes)
 
 
 def _remarks(

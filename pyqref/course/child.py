@@ -22,7 +22,7 @@ import numpy as np
 
 from .exercise import Case, Exercise
 from .loading import SolutionError
-from .outcome import Outcome, attempt
+from .outcome import SKIPPED, Outcome, attempt
 
 __all__ = ["attempts"]
 
@@ -192,5 +192,5 @@ def _outcomes(
         else:
             reason = "it ended the process"
         found.append(Outcome(None, reason))
-    found += [Outcome(None, "not tried after that")] * (count - len(found))
+    found += [Outcome(None, SKIPPED)] * (count - len(found))
     return found

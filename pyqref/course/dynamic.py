@@ -89,8 +89,8 @@ LINEAR_DYNAMIC = Exercise(
         "Write a linear layer with dynamic quantization: x is real (M, K), the weight int8 (N, K) "
         "with one scale a row and zero points of 0, the bias real (N,). Choose scale and zero "
         "point of x from the range of all of x, widened to hold 0, for the integers 0..255; "
-        "quantize x, take exact sums of centred integers, scale them back, add the bias. The "
-        "result is real."
+        "quantize x as in the exercise quantize, take exact sums of centred integers, scale them "
+        "back, add the bias. The result is real."
     ),
     signature="linear_dynamic(x, weight, weight_scales, bias)",
     results=("y",),

@@ -15,6 +15,13 @@ from .plan import PLANS, Week
 
 __all__ = ["write_answers", "write_slides", "write_starters"]
 
+#: What every notebook begins with.
+HOW = "Fill the holes; run what is below."
+BEGINNING = """\
+# Where pyqref is missing: %pip install pyqref
+import numpy as np
+
+from pyqref import course"""
 STYLE = """
 @page { size: 297mm 167mm; margin: 0 }
 * { box-sizing: border-box }
@@ -131,17 +138,16 @@ def write_starters(folder: str | Path) -> list[Path]:
     files = []
     for number, week in enumerate(PLANS[12], 1):
         cells = [
-            _text(f"# Week {number}: {week.title}\n\nFill the holes; run what is below."),
-            _code("# Where pyqref is missing: %pip install pyqref\nimport numpy as np\n\n"
-                  "from pyqref import course"),
-        ]  # fmt: skip
+            _cell("markdown", f"# Week {number}: {week.title}\n\n{HOW}"),
+            _cell("code", BEGINNING),
+        ]
         for name in week.exercises:
             cells += [
-                _text(f"## {name}\n\n```\n{describe(name)}\n```"),
-                _code(_hole(name)),
-                _code(f'course.check("{name}", {wanted(get(name).signature)});'),
+                _cell("markdown", f"## {name}\n\n```\n{describe(name)}\n```"),
+                _cell("code", _hole(name)),
+                _cell("code", f'course.check("{name}", {wanted(get(name).signature)});'),
             ]
-        cells.append(_text(f"## Project\n\n{week.project}"))
+        cells.append(_cell("markdown", f"## Project\n\n{week.project}"))
         for place, cell in enumerate(cells):
             cell["id"] = f"cell-{place}"
         notebook = {
@@ -158,18 +164,10 @@ def write_starters(folder: str | Path) -> list[Path]:
     return files
 
 
-def _text(source: str) -> dict[str, Any]:
-    return {"cell_type": "markdown", "metadata": {}, "source": source}
-
-
-def _code(source: str) -> dict[str, Any]:
-    return {
-        "cell_type": "code",
-        "metadata": {},
-        "source": source,
-        "execution_count": None,
-        "outputs": [],
-    }
+def _cell(kind: str, source: str) -> dict[str, Any]:
+    """A cell of a notebook, ``markdown`` or ``code``."""
+    cell: dict[str, Any] = {"cell_type": kind, "metadata": {}, "source": source}
+    return cell if kind == "markdown" else cell | {"execution_count": None, "outputs": []}
 
 
 def _hole(name: str) -> str:

@@ -201,8 +201,10 @@ SPARE_LAYERS = Exercise(
         Case("good enough", ([40.0, 45.0, 50.0], 35.0)),
         Case("each alone is good enough", ([41.0, 40.5, 43.0, 42.0], 38.0)),
         Case("two layers hurt", ([30.0, 50.0, 45.0, 31.0, 48.0], 40.0)),
-        Case("many small noises", ([50.0] * 16 + [46.0, 47.0], 37.5)),
+        Case("many small noises", ([50 + k / 100 for k in range(16)] + [46.0, 47.0], 37.5)),
         Case("the last layer", ([38.0, 37.0, 39.0, 29.0], 33.0)),
+        Case("one layer, just good enough", ([40.0], 40.0)),
+        Case("none is good enough", ([20.0, 10.0, 15.0], 30.0)),
     ),
     mistakes=(
         Mistake(

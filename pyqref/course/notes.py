@@ -12,7 +12,8 @@ import numpy as np
 
 from .exercise import Case, Exercise
 from .library.model import Library, Trait
-from .outcome import Outcome, same, wrong
+from .outcome import SKIPPED, Outcome, same, short, wrong
+from .tracing import example
 
 __all__ = ["describe"]
 
@@ -26,6 +27,7 @@ def describe(
     cases: Sequence[Case],
     expected: Sequence[Outcome],
     got: Sequence[Outcome],
+    sure: frozenset[int] = frozenset(),
 ) -> tuple[str, ...]:
     """Notes that are true of the results; each is a sentence.
 
@@ -35,11 +37,13 @@ def describe(
         What was to be written, and the traits of its arguments.
     cases, expected, got
         All cases with the right outcomes and the student's.
+    sure
+        Places of values of which enough is said elsewhere.
     """
     failed = [
         not same(right, mine, exercise.tolerance) for right, mine in zip(expected, got, strict=True)
     ]
-    notes = _problems(library, cases, got)
+    notes = _remembered(exercise, cases, got) + _problems(library, cases, got)
     usable = [
         (case, right.values, mine.values)
         for case, right, mine in zip(cases, expected, got, strict=True)
@@ -48,20 +52,37 @@ def describe(
     if not usable:
         return tuple(notes)
     for place, name in enumerate(exercise.results):
+        if place in sure:
+            continue
         rows = [(case, right[place], mine[place]) for case, right, mine in usable]
         words = _of_result(exercise, library, name, rows)
         if words and len(exercise.results) > 1:
-            sure = [
+            right = [
                 other
                 for index, other in enumerate(exercise.results)
                 if index != place and _all_right(exercise, usable, index)
             ]
-            if sure:
-                words.append(f"{' and '.join(sure)}: right in every case.")
+            if right:
+                words.append(f"{' and '.join(right)}: right in every case.")
         notes += words
-    if not notes and any(failed):
+    if not notes and any(failed) and not sure:
         notes += _where(library, "It is wrong", cases, [np.asarray(each) for each in failed])
-    return tuple(dict.fromkeys(notes))[:5]
+    if len(sure) < len(exercise.results):
+        notes = [*notes[:5], *example(exercise, library, cases, expected, got)]
+    return tuple(dict.fromkeys(notes))
+
+
+def _remembered(exercise: Exercise, cases: Sequence[Case], got: Sequence[Outcome]) -> list[str]:
+    """Say if the first case had another outcome when it came again."""
+    again = cases[-1].arguments is cases[0].arguments and cases[1:]
+    if not again or got[-1].values is None or same(got[0], got[-1], exercise.tolerance):
+        return []
+    return [
+        (
+            "The first case gave something else when it came again: something is remembered from "
+            "call to call, in a global name, an attribute of the class or a default argument."
+        )
+    ]
 
 
 def _problems(library: Library, cases: Sequence[Case], got: Sequence[Outcome]) -> list[str]:
@@ -70,6 +91,10 @@ def _problems(library: Library, cases: Sequence[Case], got: Sequence[Outcome]) -
     if not any(failed):
         return []
     reasons = list(dict.fromkeys(each.problem for each in got if each.values is None))
+    if reasons[-1] == SKIPPED:
+        place = next(place for place, each in enumerate(got) if each.values is None)
+        given = ", ".join(short(each) for each in cases[place].arguments)
+        return [f"Case '{cases[place].name}', of {given}: {_ended(reasons[0])}"]
     if all(failed):
         return [f"There is no result in any case: {_ended(reasons[0])}"]
     found = _where(library, "There is no result", cases, [np.asarray(each) for each in failed])
@@ -117,6 +142,10 @@ def _of_shapes(name: str, rows: list[Pair], tolerance: float) -> list[str]:
     ):
         return [f"{name}: the numbers are right, in their order, but under another shape."]
     _, right, mine = rows[0]
+    if all(right.shape == () and mine.shape for _, right, mine in rows):
+        first = all(not np.any(wrong(right, mine.flat[0], tolerance)) for _, right, mine in rows)
+        which = ", of which the first is right" if first else ""
+        return [f"{name}: one number is asked for, got {mine.size}{which}."]
     return [f"{name}: its shape is {mine.shape}, not {right.shape}."]
 
 
@@ -130,6 +159,9 @@ def _where(library: Library, subject: str, cases: Sequence[Case], masks: Masks) 
     flat = np.concatenate([np.ravel(mask) for mask in masks])
     if flat.mean() > 0.95:
         return [f"{subject} everywhere."]
+    if sum(bool(mask.any()) for mask in masks) < 2:
+        place = next(place for place, mask in enumerate(masks) if mask.any())
+        return [f"{subject} in one case only, '{cases[place].name}'."]
     found: list[tuple[float, int, str]] = []
     for (one, has_one), (other, has_other) in [
         *((each, each) for each in held),
@@ -142,7 +174,7 @@ def _where(library: Library, subject: str, cases: Sequence[Case], masks: Masks) 
             words = f"{one}{link}{other}" if link else one
             found.append((worth * flat.sum() / holds.sum(), -len(words), words))
     if not found:
-        return [f"{subject} at {flat.sum()} of {flat.size} places, of no one kind."]
+        return [f"{subject} at {flat.sum()} of {flat.size} places."]
     share, _, words = max(found, key=lambda each: (round(each[0], 2), each[1]))
     how = "exactly" if share in (1, 0.6) else "only"
     return [f"{subject} {how} where {words}."]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,10 @@ __all__ = ["Outcome", "attempt", "difference", "same", "short", "shown"]
 
 Values = tuple[np.ndarray, ...]
 DIFFERS = "it differs"
+#: How the problem of a function begins that raised an error.
+RAISED = "it raised"
+#: The problem of cases behind one that ended the process.
+SKIPPED = "not tried after that"
 
 
 @dataclass(frozen=True)
@@ -32,10 +38,19 @@ def attempt(exercise: Exercise, function: Callable[..., Any], case: Case) -> Out
         with np.errstate(all="ignore"):
             returned = exercise.use(function, *arguments)
     except (Exception, SystemExit) as error:  # exit(0) must not count as the checker's success
-        return Outcome(None, f"it raised {type(error).__name__}: {error}")
+        return Outcome(None, f"{RAISED} {type(error).__name__}: {error}{_line(error)}")
     if not all(_unchanged(*pair) for pair in zip(case.arguments, arguments, strict=True)):
         return Outcome(None, "it changed its arguments: work on copies")
     return _read(exercise, returned)
+
+
+def _line(error: BaseException) -> str:
+    """Say in which line of the student's the error was raised, where that can be known."""
+    lines = [each for each in traceback.extract_tb(error.__traceback__) if each.line]
+    here = Path(__file__).parents[1]
+    own = [each for each in lines if here not in Path(each.filename).parents]
+    own = [each for each in own if "numpy" not in Path(each.filename).parts]
+    return f" (line {own[-1].lineno}: {own[-1].line})" if own else ""
 
 
 def _unchanged(before: Any, after: Any) -> bool:

@@ -69,8 +69,8 @@ AFFINE_QPARAMS = Exercise(
     task=(
         "Give the scale and the zero point with which quant_min..quant_max covers the range "
         "low..high. Widen the range so that it holds 0, divide its width by the number of steps, "
-        "take 2**-23 where that is less, and let the zero point be the integer (clamped) on which "
-        "the real number 0 falls."
+        "take 2**-23 where that is less, and let the zero point be the integer (rounded with ties "
+        "to even, clamped) on which the real number 0 falls."
     ),
     signature="affine_qparams(low, high, quant_min, quant_max)",
     results=("scale", "zero_point"),
@@ -177,7 +177,15 @@ def observe(
     for batch in batches:
         returned = made.forward(batch)
     is_same = returned is not None and np.array_equal(np.asarray(returned), batches[-1])
-    return float(made.min_val), float(made.max_val), int(is_same)
+    return _number(made, "min_val"), _number(made, "max_val"), int(is_same)
+
+
+def _number(observer: MinMax, name: str) -> float:
+    value = getattr(observer, name)
+    try:
+        return float(value)
+    except TypeError:
+        raise TypeError(f"{name} should be one number, got {value!r}") from None
 
 
 class MinMax:

@@ -69,16 +69,16 @@ class Result:
     failures
         Those that went wrong.
     mistakes
-        The known mistake, or the two, that give the same results in every case; else none.
+        Known mistakes that give the same results in every case, or one of the values returned.
     notes
-        Sentences on what is wrong where no mistake is named, or a remark on what is right.
+        Sentences on what is wrong beside them, or a remark on what is right.
 
     Examples
     --------
     >>> from pyqref.course import check
     >>> forgetful = lambda q, scale, zero_point: q.astype(int) * scale
     >>> result = check("dequantize", forgetful)  # doctest: +ELLIPSIS
-    dequantize: 8 of 8 cases are wrong.
+    dequantize: 17 of 17 cases are wrong.
     The mistake: forgets the zero point.
       The zero point stands for the real number 0: subtract it.
       case 'above the zero point'
@@ -93,10 +93,10 @@ class Result:
         of        [-128, -1, 0, 127], 0.25, 100
         expected  [-57.0, -25.25, -25.0, 6.75]
         got       [-32.0, -0.25, 0.0, 31.75]
-      and 5 other cases
+      and 14 other cases
     Read about it: equation eq-affine-dequantize, ...theory/affine...
     >>> bool(result), len(result.failures), result.mistakes[0].name
-    (False, 8, 'forgets the zero point')
+    (False, 17, 'forgets the zero point')
     """
 
     exercise: Exercise
@@ -129,12 +129,13 @@ class Result:
             )
         lines = [f"{name}: {len(self.failures)} of {self.cases} cases are wrong."]
         if len(self.mistakes) > 1:
-            lines.append("Two mistakes at once:")
+            lines.append(
+                "Several mistakes at once:" if self.mistakes[2:] else "Two mistakes at once:"
+            )
         for mistake in self.mistakes:
             lead = "The mistake" if len(self.mistakes) == 1 else "One"
             lines += [f"{lead}: {mistake.name}.", wrapped(mistake.explanation, "  ")]
-        if not self.mistakes:
-            lines += [wrapped(each, "  ") for each in self.notes]
+        lines += [wrapped(each, "  ") for each in self.notes]
         lines += [str(failure) for failure in self.failures[:3]]
         if len(self.failures) > 3:
             others = len(self.failures) - 3
@@ -154,7 +155,7 @@ class Result:
         >>> from pyqref import course
         >>> exercise = course.get("roofline")
         >>> result = course.check("roofline", exercise.solution)  # doctest: +ELLIPSIS
-        roofline: all 14 cases are right.
+        roofline: all 31 cases are right.
         Compare with pyqref.measure.roofline, equation eq-roofline, ...theory/why_integers...
         >>> result.as_dict()["passed"]
         True

@@ -99,7 +99,7 @@ FAKE_QUANTIZE = Exercise(
     solution=fake_quantize,
     cases=(
         Case("inside the range", (float32([0.1, -1.7, 3.65]), 0.5, 10, *UINT8)),
-        Case("outside", (float32([-100.0, 1.0, 500.0]), 0.5, 10, *UINT8)),
+        Case("outside", (float32([-100.0, 1.0, 500.0, 2e4]), 0.5, 10, *UINT8)),
         Case("at the ends", (float32([0.0, -128.0, 127.0, 127.4, -128.4]), 1.0, 0, *INT8)),
         Case("ties", (float32([0.5, 1.5, 2.5, -0.5]), 1.0, 0, *INT8)),
     ),

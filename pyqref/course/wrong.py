@@ -7,7 +7,17 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array
 
-__all__ = ["half_away", "half_up", "right", "saturate", "wrap"]
+__all__ = [
+    "half_away",
+    "half_cut",
+    "half_down",
+    "half_to_zero",
+    "half_twice",
+    "half_up",
+    "right",
+    "saturate",
+    "wrap",
+]
 
 
 def right(values: ArrayLike) -> np.ndarray:
@@ -23,6 +33,26 @@ def half_up(values: Array) -> np.ndarray:
 def half_away(values: Array) -> np.ndarray:
     """Ties away from zero, as C's ``round``."""
     return np.asarray(np.copysign(np.floor(np.abs(values) + 0.5), values))
+
+
+def half_down(values: Array) -> np.ndarray:
+    """Ties downwards."""
+    return np.asarray(np.ceil(np.asarray(values) - 0.5))
+
+
+def half_to_zero(values: Array) -> np.ndarray:
+    """Ties towards zero."""
+    return np.asarray(np.copysign(np.ceil(np.abs(values) - 0.5), values))
+
+
+def half_cut(values: Array) -> np.ndarray:
+    """``int(v + 0.5)``: right for numbers above zero only."""
+    return np.asarray(np.trunc(np.asarray(values) + 0.5))
+
+
+def half_twice(values: Array) -> np.ndarray:
+    """To tenths, then to integers."""
+    return np.asarray(np.rint(np.round(values, 1)))
 
 
 def saturate(values: Array, quant_min: int, quant_max: int) -> np.ndarray:

@@ -7,16 +7,23 @@ of exercises.
 
 from __future__ import annotations
 
-from .affine import DEQUANTIZE, QUANTIZE, QUANTIZE_PER_CHANNEL
+from .affine import DEQUANTIZE, QUANTIZE
+from .averages import MOVING_AVERAGE_OBSERVER
+from .channels import QUANTIZE_PER_CHANNEL
+from .dynamic import LINEAR_DYNAMIC
 from .folding import FOLD_BATCH_NORM
-from .graphs import FUSE, MATCH_PATTERNS
+from .fusing import FUSE
+from .graphs import MATCH_PATTERNS
 from .kernels import PACK_WEIGHT, ROOFLINE
-from .layers import ACCUMULATE, REQUANTIZE
+from .layers import ACCUMULATE
 from .model import Library
-from .networks import QUANTIZED_ADD, SPARE_LAYERS
-from .observers import MIN_MAX_OBSERVER, MOVING_AVERAGE_OBSERVER
-from .ranges import AFFINE_QPARAMS, SYMMETRIC_SCALE
-from .training import FAKE_QUANTIZE, LINEAR_DYNAMIC
+from .networks import QUANTIZED_ADD
+from .noises import SPARE_LAYERS
+from .observers import MIN_MAX_OBSERVER
+from .ranges import AFFINE_QPARAMS
+from .requantizing import REQUANTIZE
+from .symmetric import SYMMETRIC_SCALE
+from .training import FAKE_QUANTIZE
 
 __all__ = ["LIBRARIES", "Library"]
 

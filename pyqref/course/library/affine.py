@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..exercise import Case
+from .grid import CLAMPS, ROUNDINGS, grid_traits
 from .model import Library, Trait
-from .parts import CLAMPS, ROUNDINGS, change, integers_of, places, tie
+from .parts import change, integers_of, places, rows
 
-__all__ = ["DEQUANTIZE", "QUANTIZE", "QUANTIZE_PER_CHANNEL"]
+__all__ = ["DEQUANTIZE", "QUANTIZE"]
 
 RANGES = ((0, 255), (-128, 127), (0, 15), (-8, 7), (0, 127), (-127, 127))
 
@@ -26,6 +27,8 @@ def draw_quantize(random: np.random.Generator) -> tuple[Case, ...]:
     return tuple(cases)
 
 
+_STEPS = "The scale is the size of a step: dividing by it gives the number of steps."
+_STEPS_ROUND = "Only the number of steps is rounded: divide by the scale first."
 QUANTIZE = Library(
     exercise="quantize",
     answer="""\
@@ -63,12 +66,12 @@ def quantize(x, scale, zero_point, quant_min, quant_max):
         ),
         change(
             "multiplies by the scale",
-            "The scale is the size of a step: dividing by it gives the number of steps.",
+            _STEPS,
             ("x / scale", "x * scale"),
         ),
         change(
             "forgets the scale",
-            "The scale is the size of a step: dividing by it gives the number of steps.",
+            _STEPS,
             ("x / scale", "x"),
         ),
         change(
@@ -95,38 +98,59 @@ def quantize(x, scale, zero_point, quant_min, quant_max):
             "Negative numbers are stored below the zero point: keep the sign.",
             ("x / scale", "np.abs(x) / scale"),
         ),
-        change(
-            "rounds before it divides",
-            "Only the number of steps is rounded: divide by the scale first.",
-            ("x / scale", "np.rint(x) / scale"),
+        *rows(
+            "x / scale",
+            ("rounds before it divides", _STEPS_ROUND, "np.rint(x) / scale"),
+            ("truncates before it divides", _STEPS_ROUND, "np.trunc(x) / scale"),
+            ("divides the scale by x", _STEPS, "scale / np.where(x == 0, 1e-9, x)"),
+            ("takes the scale for an integer", _STEPS, "x / max(int(scale), 1)"),
+            (
+                "clamps before it divides",
+                "quant_min and quant_max are integers of the grid: divide first, clamp last.",
+                "np.clip(x, quant_min, quant_max) / scale",
+            ),
+        ),
+        *rows(
+            "np.rint(x / scale + zero_point)",
+            (
+                "truncates before it adds the zero point",
+                "int(x / scale) drops the fraction: add the zero point, then round.",
+                "np.trunc(x / scale) + zero_point",
+            ),
+            (
+                "rounds halves away from zero before it adds the zero point",
+                "Ties go to the even neighbour, and the zero point belongs inside the rounding.",
+                "half_away(x / scale) + zero_point",
+            ),
+            (
+                "subtracts the zero point after rounding",
+                "Quantizing adds the zero point, and inside the rounding.",
+                "np.rint(x / scale) - zero_point",
+            ),
+        ),
+        *rows(
+            "return np.clip(q, quant_min, quant_max).astype(np.int64)",
+            (
+                "gives the real numbers back",
+                "The integers are asked for: dequantizing is another exercise.",
+                "return (np.clip(q, quant_min, quant_max) - zero_point) * scale",
+            ),
+            (
+                "leaves fractions",
+                "The result is the nearest integer: round, then clamp.",
+                "return np.clip(x / scale + zero_point, quant_min, quant_max)",
+            ),
         ),
     ),
     draw=draw_quantize,
     traits=(
-        Trait(
-            "the number lies half way between two integers (a tie)",
-            lambda x, s, z, low, high: tie(x / s + z),
-        ),
-        Trait(
-            "the number lies outside the range quant_min..quant_max",
-            lambda x, s, z, low, high: (np.rint(x / s + z) < low) | (np.rint(x / s + z) > high),
-        ),
-        Trait("the number lies below the range", lambda x, s, z, low, high: x / s + z < low),
-        Trait("the number lies above the range", lambda x, s, z, low, high: x / s + z > high),
-        Trait(
-            "the number lies inside the range",
-            lambda x, s, z, low, high: (x / s + z > low) & (x / s + z < high),
+        *grid_traits(
+            lambda x, s, z, low, high: x / s + z, lambda x, s, z, low, high: np.rint(x / s + z)
         ),
         Trait("x is negative", lambda x, s, z, low, high: x < 0),
         Trait("the zero point is not 0", lambda x, s, z, low, high: z != 0),
         Trait("the zero point is odd", lambda x, s, z, low, high: z % 2 == 1),
-        Trait("the range is not 0..255", lambda x, s, z, low, high: (low, high) != (0, 255)),
-        Trait("quant_min is negative", lambda x, s, z, low, high: low < 0),
-        Trait("the range has not 8 bits", lambda x, s, z, low, high: high - low < 254),
-        Trait(
-            "the number is no whole number of steps",
-            lambda x, s, z, low, high: x / s != np.rint(x / s),
-        ),
+        Trait("the scale is not 1", lambda x, s, z, low, high: s != 1),
     ),
 )
 
@@ -144,6 +168,7 @@ def draw_dequantize(random: np.random.Generator) -> tuple[Case, ...]:
     return tuple(cases)
 
 
+_GRID = "The equation is (q - zero_point) * scale."
 _MINUS = "q.astype(np.int64) - zero_point"
 DEQUANTIZE = Library(
     exercise="dequantize",
@@ -156,6 +181,14 @@ def dequantize(q, scale, zero_point):
             "subtracts in eight bits",
             "9 - 10 is 255 in uint8: widen the integers before you subtract.",
             (_MINUS, f"wrap({_MINUS}, int(np.iinfo(q.dtype).min))"),
+        ),
+        *(
+            change(
+                "subtracts in eight bits",
+                "9 - 10 is 255 in uint8: widen the integers before you subtract.",
+                (_MINUS, f"wrap({_MINUS}, {low})"),
+            )
+            for low in (0, -1)
         ),
         change(
             "forgets the zero point",
@@ -212,6 +245,38 @@ def dequantize(q, scale, zero_point):
             "Integers below the zero point stand for negative numbers.",
             (f"({_MINUS})", f"np.maximum({_MINUS}, 0)"),
         ),
+        *rows(
+            f"({_MINUS}) * scale",
+            ("swaps scale and zero point", _GRID, "(q.astype(np.int64) - scale) * zero_point"),
+            ("scales the zero point only", _GRID, "q.astype(np.int64) - zero_point * scale"),
+            ("takes one step too much off", _GRID, f"({_MINUS} - 1) * scale"),
+            (
+                "adds the zero point again at the end",
+                "Subtract the zero point, scale, and that is all.",
+                f"({_MINUS}) * scale + zero_point",
+            ),
+            (
+                "subtracts the zero point twice",
+                "Subtract the zero point once, before the scale multiplies.",
+                f"({_MINUS}) * scale - zero_point",
+            ),
+            (
+                "clamps the result to 0..255",
+                "The result is real, it has no range of integers.",
+                f"np.clip(({_MINUS}) * scale, 0, 255)",
+            ),
+            (
+                "clamps the result to -128..127",
+                "The result is real, it has no range of integers.",
+                f"np.clip(({_MINUS}) * scale, -128, 127)",
+            ),
+            ("gives the integers back", "Multiply by the scale.", "q.astype(np.int64)"),
+        ),
+        change(
+            "reads uint8 as int8",
+            "An unsigned byte reaches to 255: keep its type when you widen it.",
+            ("q.astype(np.int64)", "q.astype(np.int8).astype(np.int64)"),
+        ),
         change(
             "reads int8 as uint8",
             "A signed byte has negative values: keep its type when you widen it.",
@@ -233,155 +298,5 @@ def dequantize(q, scale, zero_point):
                 | (q.astype(int) - z > np.iinfo(q.dtype).max)
             ),
         ),
-    ),
-)
-
-
-def draw_per_channel(random: np.random.Generator) -> tuple[Case, ...]:
-    """Every axis of arrays with two and four axes, with ties and without."""
-    cases = []
-    shapes = (((3, 4), 0), ((3, 4), 1), ((4, 4), 1), ((2, 3, 2, 2), 1), ((3, 3, 2, 2), 1))
-    for number, (shape, axis) in enumerate(shapes):
-        low, high = ((-128, 127), (0, 255), (-128, 127), (-8, 7), (0, 15))[number]
-        exact = number % 2 == 0
-        count = shape[axis]
-        pool = [0.25, 0.5, 1.0, 2.0] if exact else [0.1, 0.037, 1.3, 0.7]
-        scales = random.permutation(pool)[:count]
-        points = random.integers(low, high + 1, count)
-        size = int(np.prod(shape))
-        grid = random.permutation(places(random, low, high, size, exact)[:size]).reshape(shape)
-        grid.flat[0], grid.flat[-1] = low - 40, high + 40
-        form = [1] * len(shape)
-        form[axis] = -1
-        w = (grid - points.reshape(form)) * scales.reshape(form)
-        words = f"drawn: shape {shape}, axis {axis}, {low}..{high}"
-        cases.append(Case(words, (w.astype(np.float32), scales, points, axis, low, high)))
-    return tuple(cases)
-
-
-def _of_channel(values: object, w: np.ndarray, axis: int) -> np.ndarray:
-    shape = [1] * w.ndim
-    shape[axis] = -1
-    return np.asarray(values).reshape(shape)
-
-
-QUANTIZE_PER_CHANNEL = Library(
-    exercise="quantize_per_channel",
-    answer="""\
-def quantize_per_channel(w, scales, zero_points, axis, quant_min, quant_max):
-    shape = [1] * w.ndim
-    shape[axis] = -1
-    scales, zero_points = np.reshape(scales, shape), np.reshape(zero_points, shape)
-    q = np.rint(w / scales + zero_points)
-    return np.clip(q, quant_min, quant_max).astype(np.int64)
-""",
-    changes=(
-        *ROUNDINGS,
-        *CLAMPS,
-        change(
-            "lets the scales lie along the last axis",
-            "NumPy broadcasts from the last axis: give the scales a shape with -1 at the axis and "
-            "1 elsewhere.",
-            ("shape[axis] = -1", "shape[-1] = -1"),
-        ),
-        change("always takes axis 0", "The axis is an argument.", ("[axis] = -1", "[0] = -1")),
-        change("always takes axis 1", "The axis is an argument.", ("[axis] = -1", "[1] = -1")),
-        change(
-            "takes one scale for all",
-            "Each channel has a scale of its own.",
-            ("w / scales", "w / np.max(scales)"),
-        ),
-        change(
-            "takes one scale for all",
-            "Each channel has a scale of its own.",
-            ("w / scales", "w / np.ravel(scales)[0]"),
-        ),
-        change(
-            "takes one zero point for all",
-            "Each channel has a zero point of its own.",
-            ("+ zero_points", "+ np.ravel(zero_points)[0]"),
-        ),
-        change(
-            "forgets the zero points",
-            "Add the zero point of the channel.",
-            (" + zero_points)", ")"),
-        ),
-        change(
-            "subtracts the zero points",
-            "Quantizing adds, dequantizing subtracts.",
-            ("+ zero_points", "- zero_points"),
-        ),
-        change(
-            "adds the zero points after rounding",
-            "The zero point belongs inside the rounding; outside, ties differ where it is odd.",
-            ("w / scales + zero_points)", "w / scales) + zero_points"),
-        ),
-        change(
-            "adds the zero points before it divides",
-            "The zero point counts in steps, not in units of w: divide first, then add.",
-            ("w / scales + zero_points", "(w + zero_points) / scales"),
-        ),
-        change(
-            "multiplies by the scales",
-            "The scale is the size of a step: dividing by it gives the number of steps.",
-            ("w / scales", "w * scales"),
-        ),
-        change(
-            "does not move the axis back",
-            "The result has the axes of w in their order: undo np.moveaxis at the end.",
-            (".astype(np.int64)", ".astype(np.int64).swapaxes(axis, -1)"),
-        ),
-        change(
-            "does not move the axis back",
-            "The result has the axes of w in their order: undo np.moveaxis at the end.",
-            (
-                "return np.clip(q, quant_min, quant_max)",
-                "return np.moveaxis(np.clip(q, quant_min, quant_max), axis, -1)",
-            ),
-        ),
-        change(
-            "does not move the axis back",
-            "The result has the axes of w in their order: undo np.moveaxis at the end.",
-            (
-                "return np.clip(q, quant_min, quant_max)",
-                "return np.moveaxis(np.clip(q, quant_min, quant_max), axis, 0)",
-            ),
-        ),
-    ),
-    draw=draw_per_channel,
-    traits=(
-        Trait("the axis is not 0", lambda w, s, z, axis, low, high: axis != 0),
-        Trait("the axis is not the last one", lambda w, s, z, axis, low, high: axis != w.ndim - 1),
-        Trait("w has more than two axes", lambda w, s, z, axis, low, high: w.ndim > 2),
-        Trait(
-            "the axis is not 0 or w has more than two axes",
-            lambda w, s, z, axis, low, high: axis != 0 or w.ndim > 2,
-        ),
-        Trait(
-            "the channel has a zero point other than 0",
-            lambda w, s, z, axis, low, high: _of_channel(z, w, axis) != 0,
-        ),
-        Trait(
-            "the channel is not the first one",
-            lambda w, s, z, axis, low, high: _of_channel(np.arange(len(s)), w, axis) > 0,
-        ),
-        Trait(
-            "the number lies half way between two integers (a tie)",
-            lambda w, s, z, axis, low, high: tie(
-                w / _of_channel(s, w, axis) + _of_channel(z, w, axis)
-            ),
-        ),
-        Trait(
-            "the number lies outside the range",
-            lambda w, s, z, axis, low, high: (
-                np.rint(w / _of_channel(s, w, axis) + _of_channel(z, w, axis))
-                != np.clip(
-                    np.rint(w / _of_channel(s, w, axis) + _of_channel(z, w, axis)), low, high
-                )
-            ),
-        ),
-        Trait("quant_min is negative", lambda w, s, z, axis, low, high: low < 0),
-        Trait("the range is not 0..255", lambda w, s, z, axis, low, high: (low, high) != (0, 255)),
-        Trait("w is negative", lambda w, s, z, axis, low, high: w < 0),
     ),
 )

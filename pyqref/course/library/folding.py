@@ -6,7 +6,7 @@ import numpy as np
 
 from ..exercise import Case
 from .model import Library, Trait
-from .parts import change
+from .parts import change, rows
 
 __all__ = ["FOLD_BATCH_NORM"]
 
@@ -145,6 +145,88 @@ def fold_batch_norm(weight, bias, mean, var, eps, gamma, beta):
             "takes gamma twice",
             "gamma multiplies once.",
             (_FACTOR, "factor = gamma * gamma / np.sqrt(var + eps)"),
+        ),
+        change(
+            "takes the variance for the deviation, without eps",
+            "The deviation is sqrt(var + eps).",
+            ("np.sqrt(var + eps)", "var"),
+        ),
+        change("squares eps", "The deviation is sqrt(var + eps).", ("var + eps", "var + eps**2")),
+        change(
+            "squares the variance",
+            "var is the variance already: the deviation is sqrt(var + eps).",
+            ("var + eps", "var**2 + eps"),
+        ),
+        change(
+            "takes the root twice",
+            "The deviation is sqrt(var + eps).",
+            ("np.sqrt(var + eps)", "np.sqrt(np.sqrt(var + eps))"),
+        ),
+        change(
+            "multiplies by gamma without dividing in the bias",
+            "Bias and mean are scaled like the weight: by gamma / deviation.",
+            ("(bias - mean) * factor", "(bias - mean) * gamma"),
+        ),
+        change(
+            "multiplies by gamma without dividing in the weight",
+            "The weight of each output is scaled by gamma / deviation.",
+            ("weight * factor[:, None]", "weight * gamma[:, None]"),
+        ),
+        *rows(
+            "(bias - mean) * factor + beta",
+            (
+                "loses the bias of the layer and adds the mean",
+                "The bias is (b - mean) * gamma / deviation + beta.",
+                "mean * factor + beta",
+            ),
+            (
+                "subtracts the mean from beta, unscaled",
+                "Bias and mean are scaled together: (b - mean) * gamma / deviation + beta.",
+                "beta - mean",
+            ),
+            ("gives beta alone", "The bias is (b - mean) * gamma / deviation + beta.", "beta"),
+            (
+                "adds the mean after scaling",
+                "The mean is subtracted, and scaled together with the bias.",
+                "bias * factor + mean + beta",
+            ),
+            (
+                "multiplies bias and beta",
+                "beta is added last.",
+                "(bias - mean) * factor * beta",
+            ),
+        ),
+        change(
+            "scales by gamma plus one",
+            "gamma multiplies as it is.",
+            ("gamma / np.sqrt", "(gamma + 1) / np.sqrt"),
+        ),
+        change(
+            "takes the size of gamma",
+            "gamma may be negative: it turns the sign of the weights.",
+            ("gamma / np.sqrt", "np.abs(gamma) / np.sqrt"),
+        ),
+        change(
+            "swaps gamma and beta",
+            "gamma multiplies, beta is added.",
+            ("factor = gamma", "factor = beta"),
+            (" + beta", " + gamma"),
+        ),
+        change(
+            "swaps mean and variance",
+            "The order is mean, var.",
+            ("var + eps", "abs(mean) + eps"),
+            ("- mean", "- var"),
+        ),
+        change(
+            "adds beta to the weight",
+            "The shift goes into the bias alone.",
+            ("weight * factor[:, None]", "weight * factor[:, None] + beta[:, None]"),
+        ),
+        change(
+            "scales all outputs by the first factor",
+            "Each output has a factor of its own.",
+            (_FACTOR, "factor = (gamma / np.sqrt(var + eps))[:1] * np.ones(len(gamma))"),
         ),
         change(
             "does not scale the weight",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator
+from functools import cache
 
 from ..exercise import Mistake
 from .model import Library, compiled
@@ -34,6 +35,52 @@ COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.NotEq: ast.Eq,
 }
 EXPLANATION = "Compare this step with the equation."
+
+
+#: What may have been done to a step in addition, and how that is said.
+AROUND = (
+    ("np.rint({})", "is rounded"),
+    ("np.floor({})", "is rounded down"),
+    ("np.ceil({})", "is rounded up"),
+    ("np.trunc({})", "is cut to an integer"),
+    ("half_up({})", "is rounded with halves up"),
+    ("np.abs({})", "is taken without its sign"),
+    ("-({})", "is taken with the other sign"),
+    ("({} + 1)", "is taken one too large"),
+    ("({} - 1)", "is taken one too small"),
+    ("np.maximum({}, 0)", "is cut at 0, its negative numbers become 0"),
+    ("np.minimum({}, 0)", "is cut at 0, its positive numbers become 0"),
+    ("np.clip({}, 0, 255)", "is clamped to 0..255"),
+    ("np.clip({}, -128, 127)", "is clamped to -128..127"),
+    ("wrap({}, 0)", "is held in uint8, where it wraps around"),
+    ("wrap({}, -1)", "is held in int8, where it wraps around"),
+    ("np.float16({})", "is held in float16"),
+    ("np.sqrt({})", "is taken under a root"),
+    ("np.square({})", "is squared"),
+    ("np.max({})", "is replaced by its largest number"),
+    ("np.transpose({})", "has its axes the wrong way round"),
+)
+
+
+def _around(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield a step with something done to its value, and a name for that."""
+    if isinstance(node, ast.BinOp) or (
+        isinstance(node, ast.Call) and getattr(node.func, "attr", "") in (*TWINS, "clip")
+    ):
+        step = ast.unparse(node)
+        for source, words in AROUND:
+            made = ast.parse(source.format("STEP"), mode="eval").body
+            yield f"{step} {words}", _Named(node).visit(made)
+
+
+class _Named(ast.NodeTransformer):
+    """Puts a step where its name stands."""
+
+    def __init__(self, step: ast.AST) -> None:
+        self.step = step
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return self.step if node.id == "STEP" else node
 
 
 def _variants(node: ast.AST, names: list[str]) -> Iterator[ast.AST]:
@@ -110,15 +157,25 @@ def _sources(source: str) -> Iterator[tuple[str, str]]:
     ]
     names = list(dict.fromkeys([*arguments, *stored]))
     for number, node in enumerate(_numbered(tree)):
-        for new in _variants(node, names):
+        instead = (
+            (f"as if {ast.unparse(new)} stood for {ast.unparse(node)}", new)
+            for new in map(ast.fix_missing_locations, _variants(node, names))
+        )
+        for name, new in (*_around(node), *instead):
             fresh = ast.fix_missing_locations(copy.deepcopy(new))
             made = ast.fix_missing_locations(_Replace(number, fresh).visit(copy.deepcopy(tree)))
-            yield f"as if {ast.unparse(new)} stood for {ast.unparse(node)}", ast.unparse(made)
+            yield name, ast.unparse(made)
+
+
+@cache
+def _made(source: str) -> tuple[Mistake, ...]:
+    """All changes by rule of a source; none where one could loop for ever."""
+    if "while " in source:
+        return ()
+    return tuple(Mistake(name, EXPLANATION, compiled(made)) for name, made in _sources(source))
 
 
 def by_rule(library: Library) -> Iterator[tuple[Mistake, ...]]:
-    """Each change by rule, alone; none where one could loop for ever."""
-    if "while " in library.answer:
-        return
-    for name, made in _sources(library.answer):
-        yield (Mistake(name, EXPLANATION, compiled(made)),)
+    """Each change by rule, alone."""
+    for mistake in _made(library.answer):
+        yield (mistake,)

@@ -1,8 +1,7 @@
-"""Knowledge of the checker about exercises on fusing and on patterns in graphs."""
+"""Knowledge of the checker about the exercise on patterns in graphs."""
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -11,164 +10,14 @@ from ..exercise import Case
 from .model import Library, Trait
 from .parts import change
 
-__all__ = ["FUSE", "MATCH_PATTERNS"]
-
-PIECES = (
-    ("Conv2d", "BatchNorm2d", "ReLU"),
-    ("Conv2d", "BatchNorm2d"),
-    ("Conv2d", "ReLU"),
-    ("Linear", "ReLU"),
-    ("BatchNorm2d", "ReLU"),
-    ("Conv2d", "MaxPool2d"),
-    ("Linear", "BatchNorm2d"),
-    ("Flatten",),
-    ("Sigmoid",),
-    ("ReLU",),
-    ("Conv2d",),
-    ("Linear",),
-)
-
-
-def draw_fuse(random: np.random.Generator) -> tuple[Case, ...]:
-    """Sequences of pieces, some of which fuse."""
-    cases = []
-    for number in range(10):
-        chosen = random.integers(0, len(PIECES), int(random.integers(2, 5)))
-        kinds = [kind for each in [number, *chosen] for kind in PIECES[each]]
-        cases.append(Case(f"drawn: {len(kinds)} modules", (kinds,)))
-    return tuple(cases)
-
-
-_TRIPLE = '        ["Conv2d", "BatchNorm2d", "ReLU"],\n'
-_NORM = '        ["Conv2d", "BatchNorm2d"],\n'
-_RELU = '        ["Conv2d", "ReLU"],\n'
-_LINEAR = '        ["Linear", "ReLU"],\n'
-_ALONE = '        ["BatchNorm2d", "ReLU"],\n'
-_APPEND = "groups.append(list(range(place, place + length)))"
-FUSE = Library(
-    exercise="fuse",
-    answer=f"""\
-def fuse(kinds):
-    patterns = [
-{_TRIPLE}{_NORM}{_RELU}{_LINEAR}{_ALONE}    ]
-    groups, place = [], 0
-    while place < len(kinds):
-        length = 1
-        for pattern in patterns:
-            if list(kinds[place : place + len(pattern)]) == pattern:
-                length = len(pattern)
-                {_APPEND}
-                break
-        place += length
-    return groups
-""",
-    changes=(
-        change(
-            "takes the shorter pattern",
-            "Where conv-bn-relu fits, conv-bn fits as well: try the longest first.",
-            (_TRIPLE, ""),
-        ),
-        change("knows convolutions only", "A linear layer fuses with its ReLU too.", (_LINEAR, "")),
-        change(
-            "needs a batch norm",
-            "A convolution fuses with a ReLU without a norm between them.",
-            (_RELU, ""),
-        ),
-        change(
-            "needs a relu",
-            "A convolution fuses with its norm although no ReLU follows.",
-            (_NORM, ""),
-        ),
-        change(
-            "leaves a norm with a relu alone",
-            "BatchNorm2d-ReLU is a pattern of its own.",
-            (_ALONE, ""),
-        ),
-        change(
-            "lets groups overlap",
-            "A module belongs to one group at most: go on behind the group.",
-            ("place += length", "place += 1"),
-        ),
-        change(
-            "stops after the first group",
-            "Go on behind the group: there may be others.",
-            ("                break", "                return groups"),
-        ),
-        change(
-            "fuses a linear layer with a norm",
-            "Linear-BatchNorm2d is not in the list.",
-            (_LINEAR, _LINEAR + '        ["Linear", "BatchNorm2d"],\n'),
-        ),
-        change(
-            "fuses a convolution with whatever follows",
-            "Only a norm or a ReLU behind it counts.",
-            (_RELU, '        ["Conv2d", *kinds[place + 1 : place + 2]],\n'),
-            ("    patterns = [", "    def patterns(place): return ["),
-            ("in patterns:", "in patterns(place):"),
-            ("== pattern:", "== pattern and len(pattern) > 1:"),
-        ),
-        change(
-            "counts modules from 1",
-            "The first module has the number 0.",
-            ("range(place, place + length)", "range(place + 1, place + length + 1)"),
-        ),
-        change(
-            "gives the first and the last number only",
-            "A group lists all of its modules.",
-            (_APPEND, "groups.append([place, place + length - 1])"),
-        ),
-        change(
-            "gives the names instead of the numbers",
-            "Modules are told by their numbers.",
-            (_APPEND, "groups.append(pattern)"),
-        ),
-        change(
-            "lists single modules as groups",
-            "What does not fuse is in no group.",
-            (
-                "                break\n",
-                "                break\n        else:\n            groups.append([place])\n",
-            ),
-        ),
-        change(
-            "skips the module behind a group",
-            "Go on right behind the group.",
-            ("place += length", "place += length + (length > 1)"),
-        ),
-    ),
-    draw=draw_fuse,
-    traits=(
-        Trait(
-            "a Linear stands before a ReLU",
-            lambda k: ("Linear", "ReLU") in itertools.pairwise(k),
-        ),
-        Trait(
-            "a Conv2d stands before a ReLU",
-            lambda k: ("Conv2d", "ReLU") in itertools.pairwise(k),
-        ),
-        Trait(
-            "a BatchNorm2d stands before a ReLU",
-            lambda k: ("BatchNorm2d", "ReLU") in itertools.pairwise(k),
-        ),
-        Trait(
-            "a Conv2d stands before a BatchNorm2d",
-            lambda k: ("Conv2d", "BatchNorm2d") in itertools.pairwise(k),
-        ),
-        Trait(
-            "Conv2d, BatchNorm2d and ReLU follow one another",
-            lambda k: ("Conv2d", "BatchNorm2d", "ReLU") in zip(k, k[1:], k[2:], strict=False),
-        ),
-        Trait("there is a Linear", lambda k: "Linear" in k),
-        Trait("there is a MaxPool2d", lambda k: "MaxPool2d" in k),
-    ),
-)
+__all__ = ["MATCH_PATTERNS"]
 
 
 def draw_match(random: np.random.Generator) -> tuple[Case, ...]:
     """Graphs in which values have one user or several, with patterns that compete."""
     cases = []
     pools: tuple[list[tuple[str, ...]], ...] = (
-        [("conv", "relu"), ("conv", "bn"), ("conv", "bn", "relu"), ("relu",)],
+        [("conv", "relu"), ("conv", "bn"), ("conv", "bn", "relu"), ("relu",), ("bn",)],
         [("bn", "relu"), ("conv", "bn"), ("conv",)],
         [("relu",), ("conv", "relu"), ("add", "relu"), ("bn",)],
         [("conv", "add"), ("conv", "add", "relu"), ("bn", "add"), ("relu", "add")],
@@ -185,8 +34,9 @@ def draw_match(random: np.random.Generator) -> tuple[Case, ...]:
             stray = number % 4 != 3 and random.random() < 0.25
             source = str(random.choice(names)) if stray else names[-1]
             inputs = [source]
-            if kind == "add":
-                inputs.append(str(random.choice(names[1:] or names)))
+            if kind == "add":  # of two values, so that nobody asks how often one is used
+                others = [each for each in names[1:] if each != source]
+                inputs.append(str(random.choice(others or ["x"])))
             graph.append((f"{kind}_{index}", kind, inputs))
         last = [graph[-1][0]]
         if number % 3 == 2:
@@ -201,6 +51,9 @@ def _shared(graph: Any, patterns: Any) -> bool:
     return any(inputs.count(each) > 1 for each in inputs)
 
 
+_TAKE = (
+    "            else:\n                found.append(names)\n                taken.update(names)\n"
+)
 MATCH_PATTERNS = Library(
     exercise="match_patterns",
     answer="""\
@@ -225,6 +78,72 @@ def match_patterns(graph, patterns):
     return found
 """,
     changes=(
+        change(
+            "tries all nodes with one pattern before the next",
+            "At each node, from the last to the first, take the longest pattern that ends there.",
+            (
+                (
+                    "    for last in reversed(list(nodes)):\n"
+                    "        for pattern in sorted(patterns, key=len, reverse=True):\n"
+                ),
+                (
+                    "    for pattern in sorted(patterns, key=len, reverse=True):\n"
+                    "        for last in reversed(list(nodes)):\n"
+                ),
+            ),
+            ("taken.update(names)\n                break", "taken.update(names)"),
+        ),
+        change(
+            "marks the first node of a match only",
+            "All nodes of a match are taken.",
+            ("taken.update(names)", "taken.add(names[0])"),
+        ),
+        change(
+            "asks for the users of the last node only",
+            "Each but the last must have one user.",
+            ("names and users.count(name) > 1", "not names and users.count(name) > 1"),
+        ),
+        change(
+            "does not ask for the users of the first node",
+            "Each but the last must have one user, the first as well.",
+            ("names and users", "0 < len(names) < len(pattern) - 1 and users"),
+        ),
+        change(
+            "leaves nodes with two inputs out",
+            "A pattern goes from a node to its first input, whatever other inputs there are.",
+            ("if name is None or", "if name is None or len(nodes[name][1]) > 1 or"),
+        ),
+        change(
+            "passes over nodes of other kinds",
+            "The kinds of a pattern follow one another at once.",
+            (
+                "                if name is None or nodes[name][0]",
+                (
+                    "                while names and name and nodes[name][1] "
+                    "and nodes[name][0] != kind:\n"
+                    "                    name = nodes[name][1][0]\n"
+                    "                if name is None or nodes[name][0]"
+                ),
+            ),
+        ),
+        change(
+            "tries the first pattern that ends in the right kind only",
+            "Where a long pattern does not fit, a shorter one may.",
+            (
+                f"{_TAKE}                break\n",
+                (f"{_TAKE}            if pattern[-1] == nodes[last][0]:\n                break\n"),
+            ),
+        ),
+        change(
+            "gives the last node of a match only",
+            "A match lists all of its nodes.",
+            ("found.append(names)", "found.append([last])"),
+        ),
+        change(
+            "gives the first and the last node only",
+            "A match lists all of its nodes.",
+            ("found.append(names)", "found.append([names[0], names[-1]])"),
+        ),
         change(
             "swallows a value that others need",
             "Inside a match no value is left over: each but the last must have one user.",

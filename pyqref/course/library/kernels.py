@@ -6,7 +6,7 @@ import numpy as np
 
 from ..exercise import Case
 from .model import Library, Trait
-from .parts import change
+from .parts import change, rows
 
 __all__ = ["PACK_WEIGHT", "ROOFLINE"]
 
@@ -72,6 +72,66 @@ def pack_weight(weight):
             "pads a whole quad where nothing is missing",
             "A depth that is a multiple of four needs no zeros: -depth % 4.",
             ("-depth % 4", "4 - depth % 4"),
+        ),
+        change(
+            "pads with ones",
+            "Missing depths are zeros, which add nothing whatever the input holds there.",
+            ("-depth % 4)))", "-depth % 4)), constant_values=1)"),
+        ),
+        change(
+            "pads with -128",
+            "Missing depths are zeros, which add nothing whatever the input holds there.",
+            ("-depth % 4)))", "-depth % 4)), constant_values=-128)"),
+        ),
+        *(
+            change(
+                f"takes {many} depths together",
+                "A quad has four depths.",
+                ("-depth % 4", f"-depth % {many}"),
+                ("-1, 4)", f"-1, {many})"),
+            )
+            for many in (2, 8)
+        ),
+        change(
+            "spreads the zeros over the quads",
+            "Each quad is full; only the last has zeros at its end.",
+            (
+                _CUT,
+                (
+                    "np.array([np.pad(part, ((0, 0), (0, 4 - part.shape[1]))) for part in "
+                    "np.array_split(weight, max(-(-depth // 4), 1), axis=1)])"
+                ),
+            ),
+        ),
+        change(
+            "turns the order of the depths round",
+            "packed[0] holds the first four depths.",
+            (_CUT, f"{_CUT}[::-1]"),
+        ),
+        change(
+            "turns the order of the outputs round",
+            "packed[d, n] is of output n.",
+            (_CUT, f"{_CUT}[:, ::-1]"),
+        ),
+        change(
+            "repeats the first depths",
+            "Missing depths are zeros, which add nothing whatever the input holds there.",
+            ("-depth % 4)))", "-depth % 4)), 'wrap')"),
+        ),
+        change(
+            "changes the sign",
+            "The bytes keep their values.",
+            (_CUT, f"-{_CUT}.astype(np.int64)"),
+        ),
+        change(
+            "reads the weight as uint8",
+            "The bytes are signed: -1 stays -1.",
+            (_CUT, f"{_CUT}.astype(np.uint8)"),
+        ),
+        change(
+            "adds an empty quad at the end",
+            "ceil(K / 4) quads, no more.",
+            ("-depth % 4", "-depth % 4 + 4"),
         ),
         change(
             "pads the outputs",
@@ -145,6 +205,45 @@ def roofline(m, k, n, peak, bandwidth):
             (_BOTH, "(operations / peak + moved / bandwidth) / 2"),
         ),
         change("counts a product and its sum as one", _TWO, ("2 * m * k * n", "m * k * n")),
+        *rows(
+            "2 * m * k * n",
+            ("counts one addition less for each output", _TWO, "m * n * (2 * k - 1)"),
+            ("squares the operations", _TWO, "2 * (m * k * n) ** 2"),
+            ("counts the multiplications of one row only", _TWO, "2 * k * n"),
+            ("adds the sizes", _TWO, "2 * (m * k + k * n)"),
+            ("counts operations for each output only", _TWO, "2 * m * n"),
+        ),
+        *rows(
+            _MOVED,
+            ("counts bits", "One byte a number: bandwidth counts bytes.", f"8 * ({_MOVED})"),
+            ("moves float16", "An int8 layer moves one byte a number.", f"2 * ({_MOVED})"),
+            ("moves the input only", "Weight and output are moved, too.", "m * k"),
+            ("moves the output only", "Input and weight are moved, too.", "m * n"),
+            ("moves the output twice", "The output is written once.", "m * k + k * n + 2 * m * n"),
+            ("moves the weight twice", "The weight is read once.", "m * k + 2 * k * n + m * n"),
+            (
+                "moves the weight for each row",
+                "The weight is read once.",
+                "m * k + m * k * n + m * n",
+            ),
+            ("moves the operands of each product", "Each number is moved once.", "2 * m * k * n"),
+            (
+                "multiplies the sizes",
+                "Bytes of input, weight and output are added up.",
+                "m * k * k * n * m * n",
+            ),
+        ),
+        change(
+            "divides by the sum of both",
+            "Operations are divided by the peak, bytes by the bandwidth; the slower one decides.",
+            (_BOTH, "(operations + moved) / (peak + bandwidth)"),
+        ),
+        change(
+            "divides the operations by the bandwidth as well",
+            "Operations are divided by the peak, bytes by the bandwidth.",
+            ("operations / peak", "operations / bandwidth"),
+        ),
+        change("gives nanoseconds", "Seconds are asked for.", (_BOTH, f"1e9 * {_BOTH}")),
         change("counts four operations", _TWO, ("2 * m * k * n", "4 * m * k * n")),
         change(
             "moves float32",

@@ -1,4 +1,4 @@
-"""Knowledge of the checker about exercises on sums and on requantization."""
+"""Knowledge of the checker about the exercise on exact sums."""
 
 from __future__ import annotations
 
@@ -6,21 +6,24 @@ import numpy as np
 
 from ..exercise import Case
 from .model import Library, Trait
-from .parts import CLAMPS, ROUNDINGS, change, integers_of, tie
+from .parts import change, integers_of, rows
 
-__all__ = ["ACCUMULATE", "REQUANTIZE"]
+__all__ = ["ACCUMULATE"]
 
 
 def draw_accumulate(random: np.random.Generator) -> tuple[Case, ...]:
     """Each zero point alone, both, square and long arrays."""
     cases = []
-    shapes = ((2, 5, 3), (3, 4, 3), (2, 6, 2), (1, 40, 2), (3, 7, 4))
+    shapes = ((2, 5, 3), (3, 4, 3), (2, 6, 2), (1, 40, 2), (3, 7, 4), (1, 700, 1))
     for number, (m, k, n) in enumerate(shapes):
         x_point = int(random.integers(1, 255)) if number != 1 else 0
         w_point = int(random.integers(-100, 100)) or 5
         if number == 0:
             w_point = 0
         x, w = integers_of(random, False, (m, k)), integers_of(random, True, (n, k))
+        if number == 5:  # more than 2**24, and odd
+            x[:], w[:], x_point, w_point = 255, 127, 0, 0
+            w[0, 0] = 126 - int(random.integers(0, 50))
         words = f"drawn: {m} rows, {k} deep, {n} outputs, zero points {x_point}, {w_point}"
         cases.append(Case(words, (x, x_point, w, w_point)))
     return tuple(cases)
@@ -147,6 +150,90 @@ def accumulate(x, x_zero_point, w, w_zero_point):
             "Expanding the product gives four terms; one is x_zero_point times the sums of w.",
             ("x @ w.T", "x @ w.T + x_zero_point * (w + w_zero_point).sum(1)"),
         ),
+        *rows(
+            "x @ w.T",
+            (
+                "subtracts the zero points from the sums",
+                "Each factor is centred: the sum changes by zero points times sums, not once.",
+                "(x + x_zero_point) @ (w + w_zero_point).T - x_zero_point - w_zero_point",
+            ),
+            (
+                "adds the terms of the zero points",
+                "Expanding (x - z_x)(w - z_w) subtracts both mixed terms.",
+                (
+                    "(x + x_zero_point) @ (w + w_zero_point).T"
+                    " + x_zero_point * (w + w_zero_point).sum(1)"
+                    " + w_zero_point * (x + x_zero_point).sum(1)[:, None]"
+                    f" + x.shape[1] * {_TERM}"
+                ),
+            ),
+            (
+                "loses both mixed terms",
+                "Expanding the product gives four terms.",
+                f"(x + x_zero_point) @ (w + w_zero_point).T + x.shape[1] * {_TERM}",
+            ),
+            (
+                "subtracts the product of the zero points only",
+                "Expanding the product gives four terms, each summed over k.",
+                f"(x + x_zero_point) @ (w + w_zero_point).T - x.shape[1] * {_TERM}",
+            ),
+            (
+                "subtracts the product of the zero points only",
+                "Expanding the product gives four terms, each summed over k.",
+                f"(x + x_zero_point) @ (w + w_zero_point).T - {_TERM}",
+            ),
+            (
+                "wraps negative sums around",
+                "Sums are signed: -1 is 4294967295 in uint32.",
+                "(x @ w.T) % 2**32",
+            ),
+            (
+                "adds in float32",
+                "float32 holds integers up to 2**24 exactly: add integers.",
+                "(x.astype(np.float32) @ w.T.astype(np.float32))",
+            ),
+            (
+                "adds in float16",
+                "float16 holds integers up to 2048 exactly: add integers.",
+                "(x.astype(np.float16) @ w.T.astype(np.float16))",
+            ),
+            (
+                "multiplies in 16 bits",
+                "A product of two centred bytes needs 17 bits: widen before you multiply.",
+                "((x[:, None] * w + 2**15) % 2**16 - 2**15).sum(axis=2)",
+            ),
+            (
+                "clips the sum to eight bits",
+                "The sum is exact: it needs 32 bits.",
+                "np.clip(x @ w.T, -128, 127)",
+            ),
+            (
+                "clips the sum to eight bits",
+                "The sum is exact: it needs 32 bits.",
+                "np.clip(x @ w.T, 0, 255)",
+            ),
+            (
+                "makes 0 of negative sums",
+                "That is a ReLU: sums may be negative.",
+                "np.maximum(x @ w.T, 0)",
+            ),
+            ("takes the mean", "The products are added up.", "x @ w.T / x.shape[1]"),
+            (
+                "leaves out the last product",
+                "The sum runs over all K products: range(K) ends at K - 1 by itself.",
+                "x[:, :-1] @ w[:, :-1].T",
+            ),
+            (
+                "leaves out the first product",
+                "The sum runs over all K products, from 0 on.",
+                "x[:, 1:] @ w[:, 1:].T",
+            ),
+        ),
+        change(
+            "cuts negative centred inputs off",
+            "x - x_zero_point is negative below the zero point.",
+            (_X, "x = np.maximum(x.astype(np.int64) - x_zero_point, 0)"),
+        ),
         change(
             "reads the weight as uint8",
             "The weight is signed: keep its type when you widen it.",
@@ -172,155 +259,5 @@ def accumulate(x, x_zero_point, w, w_zero_point):
             lambda x, xz, w, wz: np.any(x.astype(int) < xz, axis=1)[:, None],
         ),
         Trait("M is not N", lambda x, xz, w, wz: len(x) != len(w)),
-    ),
-)
-
-
-def draw_requantize(random: np.random.Generator) -> tuple[Case, ...]:
-    """Exact multipliers with ties, others without, every range, odd zero points."""
-    cases = []
-    ranges = ((0, 255), (-128, 127), (0, 127), (-8, 7), (0, 255), (-128, 127), (30, 255), (0, 15))
-    for number, (low, high) in enumerate(ranges):
-        exact = number % 2 == 0
-        point = int(random.integers(low, high + 1)) if number else 131
-        point += int(exact and point % 2 == 0 and point < high)
-        multiplier = float(random.choice([0.5, 0.25] if exact else [0.0375, 0.0113, 0.007]))
-        reach = (high - low) / multiplier
-        acc = random.integers(int(-1.5 * reach), int(1.5 * reach), 12)
-        acc[:3] = np.array([-1, 1, 3]) * (1 if exact else 41)
-        scaled = acc * multiplier
-        if not exact:
-            near = np.abs(scaled - np.floor(scaled) - 0.5) < 0.02
-            acc = np.where(near, acc + 5, acc)
-        words = f"drawn: multiplier {multiplier}, {low}..{high}, zero point {point}"
-        cases.append(Case(words, (acc.astype(np.int32), multiplier, point, low, high)))
-    return tuple(cases)
-
-
-_POINT = " + zero_point"
-REQUANTIZE = Library(
-    exercise="requantize",
-    answer="""\
-def requantize(accumulators, multiplier, zero_point, quant_min, quant_max):
-    q = np.rint(accumulators * multiplier) + zero_point
-    return np.clip(q, quant_min, quant_max).astype(np.int64)
-""",
-    changes=(
-        *ROUNDINGS,
-        *CLAMPS,
-        change(
-            "rounding order: the zero point inside the rounding",
-            "Here the zero point is added to the rounded product: with an odd one, ties differ.",
-            ("accumulators * multiplier) + zero_point", "accumulators * multiplier + zero_point)"),
-        ),
-        change(
-            "adds the zero point to the accumulator",
-            "The zero point counts in units of the output: add it after the multiplication.",
-            (
-                "accumulators * multiplier) + zero_point",
-                "(accumulators + zero_point) * multiplier)",
-            ),
-        ),
-        change(
-            "subtracts the zero point from the accumulator",
-            "The zero point counts in units of the output: add it after the multiplication.",
-            (
-                "accumulators * multiplier) + zero_point",
-                "(accumulators - zero_point) * multiplier)",
-            ),
-        ),
-        change(
-            "forgets the zero point",
-            "The real number 0 is the zero point of the output: add it.",
-            (_POINT, ""),
-        ),
-        change(
-            "subtracts the zero point",
-            "The real number 0 is the zero point of the output: add it.",
-            (_POINT, " - zero_point"),
-        ),
-        change(
-            "divides by the multiplier",
-            "The multiplier s_x s_w / s_y counts output steps for each unit of the sum: multiply.",
-            ("accumulators * multiplier", "accumulators / multiplier"),
-        ),
-        change(
-            "forgets the multiplier",
-            "The multiplier turns units of the sum into steps of the output.",
-            ("accumulators * multiplier", "accumulators"),
-        ),
-        change(
-            "casts before it adds the zero point",
-            "The rounded product may need more than eight bits: add and clamp first, then cast.",
-            (") + zero_point", ")\n    q = wrap(q, 0) + zero_point"),
-        ),
-        change(
-            "casts before it adds the zero point",
-            "The rounded product may need more than eight bits: add and clamp first, then cast.",
-            (") + zero_point", ")\n    q = wrap(q, -1) + zero_point"),
-        ),
-        change(
-            "casts before it adds the zero point",
-            "The rounded product may need more than eight bits: add and clamp first, then cast.",
-            (") + zero_point", ")\n    q = wrap(q, quant_min) + zero_point"),
-        ),
-        change(
-            "clamps before it adds the zero point",
-            "The range is that of the result: add the zero point, then clamp.",
-            (_POINT, ""),
-            (
-                "return np.clip(q, quant_min, quant_max)",
-                "return (np.clip(q, quant_min, quant_max) + zero_point)",
-            ),
-        ),
-        change(
-            "clamps before and after it adds the zero point",
-            "The range is that of the result: add the zero point, then clamp once.",
-            (") + zero_point", ")\n    q = np.clip(q, quant_min, quant_max) + zero_point"),
-        ),
-        change(
-            "rounds the multiplier to a shift",
-            "The multiplier is any real number, not a power of two.",
-            (
-                "accumulators * multiplier",
-                "accumulators * 2.0 ** np.floor(np.log2(multiplier) + 0.5)",
-            ),
-        ),
-        change(
-            "clamps at the zero point",
-            "That is a fused ReLU; here quant_min says where to clamp.",
-            ("np.clip(q, quant_min,", "np.clip(q, max(quant_min, zero_point),"),
-        ),
-    ),
-    draw=draw_requantize,
-    traits=(
-        Trait(
-            "the product lies half way between two integers (a tie)",
-            lambda a, m, z, low, high: tie(a * m),
-        ),
-        Trait(
-            "the number lies outside the range quant_min..quant_max",
-            lambda a, m, z, low, high: (np.rint(a * m) + z < low) | (np.rint(a * m) + z > high),
-        ),
-        Trait(
-            "the number lies inside the range",
-            lambda a, m, z, low, high: (np.rint(a * m) + z >= low) & (np.rint(a * m) + z <= high),
-        ),
-        Trait(
-            "the number lies below the range", lambda a, m, z, low, high: np.rint(a * m) + z < low
-        ),
-        Trait(
-            "the number lies above the range", lambda a, m, z, low, high: np.rint(a * m) + z > high
-        ),
-        Trait(
-            "the rounded product does not fit eight bits",
-            lambda a, m, z, low, high: (np.rint(a * m) < -128) | (np.rint(a * m) > 127),
-        ),
-        Trait("the accumulator is negative", lambda a, m, z, low, high: a < 0),
-        Trait("the zero point is not 0", lambda a, m, z, low, high: z != 0),
-        Trait("the zero point is odd", lambda a, m, z, low, high: z % 2 == 1),
-        Trait("quant_min is negative", lambda a, m, z, low, high: low < 0),
-        Trait("the range is not 0..255", lambda a, m, z, low, high: (low, high) != (0, 255)),
-        Trait("the multiplier is no power of two", lambda a, m, z, low, high: np.log2(m) % 1 != 0),
     ),
 )

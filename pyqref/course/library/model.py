@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import wrong
 from ..exercise import Case, Mistake
-from ..wrong import half_away, half_up, wrap
 
 __all__ = ["Change", "Library", "Trait", "compiled", "pairs", "singles"]
 
@@ -89,9 +89,7 @@ def compiled(source: str) -> Callable[..., Any]:
     names: dict[str, Any] = {
         "np": np,
         "math": math,
-        "half_up": half_up,
-        "half_away": half_away,
-        "wrap": wrap,
+        **{name: getattr(wrong, name) for name in wrong.__all__},
     }
     before = set(names)
     exec(compile(source, "<model answer>", "exec"), names)
@@ -101,14 +99,20 @@ def compiled(source: str) -> Callable[..., Any]:
     return made
 
 
+#: Edges of what a change has put in: no other change reaches across them.
+_OPENS, _CLOSES = "\ue000", "\ue001"
+
+
 def changed(source: str, *changes: Change) -> str | None:
     """The source with all changes, or None where one finds nothing to replace."""
     for change in changes:
+        made = source
         for old, new in change.swaps:
-            if old not in source:
+            if old not in made:
                 return None
-            source = source.replace(old, new)
-    return source
+            made = made.replace(old, f"{_OPENS}{new}{_CLOSES}" if changes[1:] else new)
+        source = made
+    return source.replace(_OPENS, "").replace(_CLOSES, "")
 
 
 def singles(library: Library) -> Iterator[tuple[Mistake, ...]]:
@@ -125,8 +129,8 @@ def pairs(library: Library) -> Iterator[tuple[Mistake, ...]]:
     for one, other in combinations(library.changes, 2):
         if one.name == other.name:
             continue
-        for first, second in ((one, other), (other, one)):
-            source = changed(library.answer, first, second)
+        sources = (changed(library.answer, *each) for each in ((one, other), (other, one)))
+        for source in dict.fromkeys(sources):
             if source is None:
                 continue
             try:

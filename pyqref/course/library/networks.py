@@ -1,14 +1,15 @@
-"""Knowledge of the checker about exercises on sums of branches and spared layers."""
+"""Knowledge of the checker about the exercise on the sum of two branches."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..exercise import Case
+from .grid import ROUNDINGS
 from .model import Library, Trait
-from .parts import ROUNDINGS, change, tie
+from .parts import change, rows, tie
 
-__all__ = ["QUANTIZED_ADD", "SPARE_LAYERS"]
+__all__ = ["QUANTIZED_ADD"]
 
 
 def draw_add(random: np.random.Generator) -> tuple[Case, ...]:
@@ -42,7 +43,7 @@ def quantized_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, scale, zer
     return {_CLIP}.astype(np.int64)
 """,
     changes=(
-        *ROUNDINGS,
+        *(each for each in ROUNDINGS if "decimal" not in each.name),
         change(
             "adds the integers",
             "Integers of different scales count different things: dequantize both sides first.",
@@ -151,19 +152,122 @@ def quantized_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, scale, zer
             "A cast to eight bits wraps around: 510 becomes 254. Clamp first.",
             (_CLIP, "np.clip(wrap(q, 0), 0, 255)"),
         ),
-        change("does not clamp", "The result is a byte: 0..255.", (_CLIP, "q")),
-        change("clamps above only", "The result is a byte: 0..255.", (_CLIP, "np.minimum(q, 255)")),
-        change("clamps below only", "The result is a byte: 0..255.", (_CLIP, "np.maximum(q, 0)")),
-        change(
-            "clamps to -128..127",
-            "The result is an unsigned byte: 0..255.",
-            (_CLIP, "np.clip(q, -128, 127)"),
+        *rows(
+            _CLIP,
+            *(
+                (name, "The result is an unsigned byte: 0..255.", instead)
+                for name, instead in (
+                    ("does not clamp", "q"),
+                    ("clamps above only", "np.minimum(q, 255)"),
+                    ("clamps below only", "np.maximum(q, 0)"),
+                    ("clamps to -128..127", "np.clip(q, -128, 127)"),
+                    ("clamps to 0..127", "np.clip(q, 0, 127)"),
+                    ("clamps to 0..254", "np.clip(q, 0, 254)"),
+                    ("clamps to 0..256", "np.clip(q, 0, 256)"),
+                    ("casts to int8 instead of clamping", "wrap(q, -1)"),
+                    ("casts to int8 after clamping", "wrap(np.clip(q, 0, 255), -1)"),
+                )
+            ),
         ),
         change(
-            "clamps to 0..127",
-            "The result is an unsigned byte: 0..255.",
-            (_CLIP, "np.clip(q, 0, 127)"),
+            "leaves fractions",
+            "The result is an integer: round the steps.",
+            ("np.rint(real / scale)", "real / scale"),
+            ("return np.clip(q, 0, 255).astype(np.int64)", "return np.clip(q, 0, 255)"),
         ),
+        *rows(
+            f"    real = {_A}\n    real = real + {_B}\n    q = np.rint(real / scale) + zero_point",
+            (
+                "clamps each side before it adds",
+                "The range is that of the result: add the real numbers, then round and clamp.",
+                (
+                    f"    q = np.clip(np.rint({_A} / scale) + zero_point, 0, 255)\n"
+                    f"    q = q + np.clip(np.rint({_B} / scale) + zero_point, 0, 255) - zero_point"
+                ),
+            ),
+            (
+                "adds the zero point of the result on each side",
+                "The zero point of the result is added once.",
+                f"    q = np.rint({_A} / scale) + np.rint({_B} / scale) + 2 * zero_point",
+            ),
+            (
+                "adds the zero point of the result twice",
+                "The zero point of the result is added once.",
+                f"    q = np.rint(({_A} + {_B}) / scale) + 2 * zero_point",
+            ),
+            (
+                "truncates each side by itself",
+                "Add the real numbers, then round once, to the nearest.",
+                f"    q = np.trunc({_A} / scale) + np.trunc({_B} / scale) + zero_point",
+            ),
+            (
+                "subtracts the zero points after scaling",
+                "The zero points count in steps: subtract before the scales multiply.",
+                (
+                    "    real = a.astype(np.int64) * a_scale - a_zero_point\n"
+                    "    real = real + b.astype(np.int64) * b_scale - b_zero_point\n"
+                    "    q = np.rint(real / scale) + zero_point"
+                ),
+            ),
+            (
+                "subtracts the zero points in units of the result",
+                "Each zero point belongs to its own side: (a - a_zero_point) * a_scale.",
+                (
+                    "    real = a.astype(np.int64) * a_scale + b.astype(np.int64) * b_scale\n"
+                    "    q = np.rint(real / scale - a_zero_point - b_zero_point) + zero_point"
+                ),
+            ),
+            (
+                "brings b to the grid of a and rounds there",
+                "Two roundings may be wrong by a whole step: add real numbers, round once.",
+                (
+                    f"    q = np.rint({_B} / a_scale) + a.astype(np.int64) - a_zero_point\n"
+                    "    q = np.rint(q * a_scale / scale) + zero_point"
+                ),
+            ),
+        ),
+        *rows(
+            " * b_scale",
+            ("forgets the scale of b", _OWN, ""),
+            ("divides by the scale of b", "Dequantizing multiplies by the scale.", " / b_scale"),
+        ),
+        *rows(
+            " * a_scale",
+            ("forgets the scale of a", _OWN, ""),
+            ("divides by the scale of a", "Dequantizing multiplies by the scale.", " / a_scale"),
+        ),
+        change(
+            "takes the mean of the scales",
+            _OWN,
+            (" * a_scale", " * ((a_scale + b_scale) / 2)"),
+            (" * b_scale", " * ((a_scale + b_scale) / 2)"),
+        ),
+        change(
+            "takes the larger scale for both sides",
+            _OWN,
+            (" * a_scale", " * max(a_scale, b_scale)"),
+            (" * b_scale", " * max(a_scale, b_scale)"),
+        ),
+        change(
+            "divides by both scales",
+            "Dequantizing multiplies by the scale.",
+            (" * a_scale", " / a_scale"),
+            (" * b_scale", " / b_scale"),
+        ),
+        change(
+            "swaps the zero points of the inputs",
+            "Each side has a zero point of its own.",
+            (f"{_A}\n", "(a.astype(np.int64) - b_zero_point) * a_scale\n"),
+            ("(b.astype(np.int64) - b_zero_point)", "(b.astype(np.int64) - a_zero_point)"),
+        ),
+        change(
+            "takes the zero point of the result for the inputs",
+            "Each side has a zero point of its own.",
+            (" - a_zero_point", " - zero_point"),
+            (" - b_zero_point", " - zero_point"),
+        ),
+        change("forgets a", "Both sides are added.", (f"    real = {_A}\n", "    real = 0\n")),
+        change("multiplies the two", "The two sides are added.", ("real + (b", "real * (b")),
         change(
             "clamps at the zero point",
             "That is a fused ReLU; the sum alone may lie below 0.",
@@ -204,146 +308,5 @@ def quantized_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, scale, zer
                 (a.astype(int) - za) * sa + (b.astype(int) - zb) * sb < 0
             ),
         ),
-    ),
-)
-
-
-def _total(ratios: object) -> float:
-    return float(-10 * np.log10(np.sum(10 ** (-np.asarray(ratios) / 10))))
-
-
-def draw_spare(random: np.random.Generator) -> tuple[Case, ...]:
-    """Draw cases whose target lies between the results of two numbers of spared layers."""
-    cases = []
-    for number in range(7):
-        count = int(random.integers(4, 9))
-        least_ratio = 28 if number % 2 else 6
-        ratios = [float(each) for each in random.uniform(least_ratio, 50, count).round(1)]
-        spared = int(random.integers(0, count - 1)) if number else 0
-        ranked = sorted(ratios)
-        least, most = _total(ranked[spared:]), _total(ranked[spared + 1 :])
-        before = _total(ranked[spared - 1 :]) if spared else least - 5
-        part = float(random.choice([0.05, 0.5, 0.95]))
-        wanted = before + part * (least - before)
-        cases.append(Case(f"drawn: {count} layers", (ratios, wanted)))
-        assert before < wanted < least < most
-    return tuple(cases)
-
-
-SPARE_LAYERS = Library(
-    exercise="spare_layers",
-    answer="""\
-def spare_layers(ratios, wanted):
-    order = list(np.argsort(ratios))
-    for count in range(len(ratios)):
-        noise = sum(10 ** (-ratios[k] / 10) for k in order[count:])
-        if -10 * np.log10(noise) >= wanted:
-            return order[:count]
-    return order
-""",
-    changes=(
-        change(
-            "looks at each layer alone",
-            "Noises add up: four layers of 41 dB leave only 35 dB together.",
-            (
-                "sum(10 ** (-ratios[k] / 10) for k in order[count:])",
-                "10 ** (-ratios[order[count]] / 10)",
-            ),
-        ),
-        change(
-            "averages decibels",
-            "A decibel is a logarithm: take 10 ** (-ratio / 10), add up, and go back.",
-            (
-                "sum(10 ** (-ratios[k] / 10) for k in order[count:])",
-                "10 ** (-np.mean([ratios[k] for k in order[count:]]) / 10)",
-            ),
-        ),
-        change(
-            "averages the noises",
-            "The noises of all the layers add up: take their sum, not their mean.",
-            (
-                "sum(10 ** (-ratios[k] / 10) for k in order[count:])",
-                "np.mean([10 ** (-ratios[k] / 10) for k in order[count:]])",
-            ),
-        ),
-        change(
-            "adds amplitudes",
-            "Of independent noises the powers add up, 10 ** (-ratio / 10), not the amplitudes.",
-            ("/ 10) for k", "/ 20) for k"),
-            ("-10 * np.log10", "-20 * np.log10"),
-        ),
-        change(
-            "takes 20 for 10 in the decibels",
-            "A ratio of powers in decibels is 10 log10, there and back.",
-            ("-10 * np.log10", "-20 * np.log10"),
-        ),
-        change(
-            "takes 20 for 10 in the decibels",
-            "A ratio of powers in decibels is 10 log10, there and back.",
-            ("/ 10) for k", "/ 20) for k"),
-        ),
-        change(
-            "takes the natural logarithm",
-            "A decibel is 10 times the logarithm to base 10: np.log10.",
-            ("np.log10", "np.log"),
-        ),
-        change(
-            "spares the best layers",
-            "A small ratio is much noise: spare the smallest first.",
-            ("np.argsort(ratios)", "np.argsort(ratios)[::-1]"),
-        ),
-        change(
-            "spares the best layers",
-            "A small ratio is much noise: spare the smallest first.",
-            ("np.argsort(ratios)", "np.argsort([-each for each in ratios], kind='stable')"),
-        ),
-        change(
-            "spares layers in the order of the network",
-            "Spare those that make the most noise first, wherever they stand.",
-            ("np.argsort(ratios)", "range(len(ratios))"),
-        ),
-        change(
-            "spares a layer where none need be",
-            "Add up all the noises first: it may be good enough as it is.",
-            ("return order[:count]", "return order[:max(count, 1)]"),
-        ),
-        change(
-            "spares one layer too many",
-            "Stop as soon as the others suffice: as few as possible.",
-            ("return order[:count]", "return order[:count + 1]"),
-        ),
-        change(
-            "spares one layer too few",
-            "The others must leave at least what is wanted.",
-            ("return order[:count]", "return order[:max(count - 1, 0)]"),
-        ),
-        change(
-            "gives the layers that stay quantized",
-            "The layers to leave in float are asked for.",
-            ("return order[:count]", "return order[count:]"),
-        ),
-        change(
-            "gives the ratios instead of the numbers of the layers",
-            "The layers are asked for by their numbers.",
-            ("return order[:count]", "return [ratios[k] for k in order[:count]]"),
-        ),
-        change(
-            "counts layers from 1",
-            "The first layer has the number 0.",
-            ("return order[:count]", "return [k + 1 for k in order[:count]]"),
-        ),
-        change(
-            "spares nothing",
-            "The others must leave what is wanted. Decibels that are added up always seem enough: "
-            "add 10 ** (-ratio / 10).",
-            ("return order[:count]", "return []"),
-        ),
-    ),
-    draw=draw_spare,
-    traits=(
-        Trait("no layer need be spared", lambda r, wanted: _total(r) >= wanted),
-        Trait("some layer must be spared", lambda r, wanted: _total(r) < wanted),
-        Trait("every layer alone is good enough", lambda r, wanted: min(r) >= wanted),
-        Trait("some layer alone is not good enough", lambda r, wanted: min(r) < wanted),
     ),
 )

@@ -1,4 +1,4 @@
-"""Knowledge of the checker about exercises on observers."""
+"""Knowledge of the checker about the exercise on the range of all batches."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from ..exercise import Case
 from .model import Library, Trait
 from .parts import change
 
-__all__ = ["MIN_MAX_OBSERVER", "MOVING_AVERAGE_OBSERVER"]
+__all__ = ["BEGINS", "MIN_MAX_OBSERVER", "RETURN", "batches_of"]
 
 
-def _batches(random: np.random.Generator) -> list[tuple[str, tuple[Any, ...]]]:
+def batches_of(random: np.random.Generator) -> list[tuple[str, tuple[Any, ...]]]:
+    """Batches that move the lower end, the upper end, both or none, and what they are for."""
+
     def batch(low: float, high: float, shape: Any = 5) -> np.ndarray:
         values = random.uniform(low, high, shape)
         values.flat[-1], values.flat[len(values) // 2] = low, high
@@ -25,6 +27,13 @@ def _batches(random: np.random.Generator) -> list[tuple[str, tuple[Any, ...]]]:
         ("drawn: the second wider above", (batch(-c, a), batch(-a, c))),
         ("drawn: the second wider below", (batch(-a, c), batch(-c, a))),
         ("drawn: the second narrower", (batch(-c, c), batch(-a, b))),
+        ("drawn: an end at zero", (batch(0.0, a), batch(b, c))),
+        ("drawn: the upper end at zero", (batch(-a, 0.0), batch(-c, -b))),
+        ("drawn: numbers that fall", (np.float32([c, b, a]),)),
+        ("drawn: a zero first", (np.zeros(1, np.float32), batch(-a, b), batch(-b, c))),
+        ("drawn: one number", (np.float32([b]), np.float32([a]), np.float32([c]))),
+        ("drawn: large numbers", (batch(9e7 * a, 9e7 * c), batch(8e7 * b, 9e7 * b))),
+        ("drawn: large numbers below zero", (batch(-9e7 * c, -9e7 * a), batch(-9e7 * b, -8e7 * b))),
         ("drawn: above zero", (batch(b, c), batch(a, c + 1), batch(b, b + 0.5))),
         ("drawn: below zero", (batch(-c, -b), batch(-c - 1, -a))),
         ("drawn: matrices", (batch(-a, b, (3, 4)), batch(-b, c, (2, 4)), batch(-a, a, (3, 2)))),
@@ -33,21 +42,30 @@ def _batches(random: np.random.Generator) -> list[tuple[str, tuple[Any, ...]]]:
 
 def draw_min_max(random: np.random.Generator) -> tuple[Case, ...]:
     """Two or three batches that widen the range at one end, at both, or not at all."""
-    return tuple(Case(words, batches) for words, batches in _batches(random))
+    return tuple(Case(words, batches) for words, batches in batches_of(random))
 
 
-def draw_average(random: np.random.Generator) -> tuple[Case, ...]:
-    """Draw the batches of the other observer, each with a constant."""
-    constants = (float(each) for each in random.uniform(0.05, 0.45, 7))
-    pairs = zip(_batches(random), constants, strict=True)
-    return tuple(Case(words, (constant, *batches)) for (words, batches), constant in pairs)
-
-
-_SILENT = change(
-    "does not return its input",
-    "An observer stands in the middle of a model: forward must hand x on.",
-    ("        return x\n", ""),
+_HANDS_ON = "An observer stands in the middle of a model: forward must hand x on."
+BEGINS = "np.inf\n        self.max_val = -np.inf"
+_EMPTY = "Before any data the range is empty: min_val = inf, max_val = -inf."
+RETURN = (
+    change("does not return its input", _HANDS_ON, ("        return x\n", "")),
+    change(
+        "returns x clamped to the range so far",
+        _HANDS_ON,
+        (
+            "        return x\n",
+            (
+                "        x = np.clip(x, *getattr(self, 'before', (-np.inf, np.inf)))\n"
+                "        self.before = self.min_val, self.max_val\n        return x\n"
+            ),
+        ),
+    ),
 )
+
+
+_LOWER = "value < self.min_val:\n                self.min_val = float(value)"
+_UPPER = "value > self.max_val:\n                self.max_val = float(value)"
 _LOW = "self.min_val = min(self.min_val, float(x.min()))"
 _HIGH = "self.max_val = max(self.max_val, float(x.max()))"
 MIN_MAX_OBSERVER = Library(
@@ -72,8 +90,8 @@ class MinMaxObserver:
         ),
         change(
             "begins at zero",
-            "Before any data the range is empty: min_val = inf, max_val = -inf.",
-            ("np.inf\n        self.max_val = -np.inf", "0.0\n        self.max_val = 0.0"),
+            _EMPTY,
+            (BEGINS, "0.0\n        self.max_val = 0.0"),
         ),
         change(
             "asks for the upper end only if the lower end did not move (if, elif)",
@@ -98,6 +116,180 @@ class MinMaxObserver:
                     "        elif low < self.min_val:\n            self.min_val = low"
                 ),
             ),
+        ),
+        change(
+            "asks each number for the upper end only if it is no new lower end (if, elif)",
+            "The first number of all is both ends: use two ifs, or min and max.",
+            (
+                f"{_LOW}\n        {_HIGH}",
+                f"for value in np.ravel(x):\n            if {_LOWER}\n            elif {_UPPER}",
+            ),
+        ),
+        change(
+            "asks each number for the lower end only if it is no new upper end (if, elif)",
+            "The first number of all is both ends: use two ifs, or min and max.",
+            (
+                f"{_LOW}\n        {_HIGH}",
+                f"for value in np.ravel(x):\n            if {_UPPER}\n            elif {_LOWER}",
+            ),
+        ),
+        change(
+            "the lower end begins at zero", _EMPTY, ("self.min_val = np.inf", "self.min_val = 0.0")
+        ),
+        change(
+            "the upper end begins at zero", _EMPTY, ("self.max_val = -np.inf", "self.max_val = 0.0")
+        ),
+        *(
+            change(f"begins at {words}", _EMPTY, (BEGINS, f"{low}\n        self.max_val = {high}"))
+            for words, low, high in (
+                ("one", "1.0", "1.0"),
+                ("-1 and 1", "-1.0", "1.0"),
+                ("a number that data can exceed", "1e3", "-1e3"),
+            )
+        ),
+        change(
+            "takes an end of 0 for none",
+            "0 counts as false: ask `is None`, or begin with inf.",
+            (
+                f"{_LOW}\n        {_HIGH}",
+                (
+                    "low, high = float(x.min()), float(x.max())\n"
+                    "        self.min_val = min(self.min_val or np.inf, low)\n"
+                    "        self.max_val = max(self.max_val or -np.inf, high)"
+                ),
+            ),
+        ),
+        change(
+            "takes an end of 0 for none",
+            "0 counts as false: ask `is None`, or begin with inf.",
+            (
+                f"{_LOW}\n        {_HIGH}",
+                (
+                    "low, high = float(x.min()), float(x.max())\n"
+                    "        empty = not self.min_val or np.isinf(self.min_val)\n"
+                    "        self.min_val = low if empty else min(self.min_val, low)\n"
+                    "        self.max_val = high if empty else max(self.max_val, high)"
+                ),
+            ),
+        ),
+        change(
+            "takes an end of 0 for none",
+            "0 counts as false: ask `is None`, or begin with inf.",
+            (
+                f"{_LOW}\n        {_HIGH}",
+                (
+                    "low, high = float(x.min()), float(x.max())\n"
+                    "        empty = not self.max_val or np.isinf(self.max_val)\n"
+                    "        self.min_val = low if empty else min(self.min_val, low)\n"
+                    "        self.max_val = high if empty else max(self.max_val, high)"
+                ),
+            ),
+        ),
+        change(
+            "widens only where both ends move",
+            "Each end moves by itself.",
+            (
+                f"{_LOW}\n        {_HIGH}",
+                (
+                    "low, high = float(x.min()), float(x.max())\n"
+                    "        if low < self.min_val and high > self.max_val:\n"
+                    "            self.min_val, self.max_val = low, high"
+                ),
+            ),
+        ),
+        change(
+            "takes a batch whole where it moves an end",
+            "Each end moves by itself: the other may be narrower in this batch.",
+            (
+                f"{_LOW}\n        {_HIGH}",
+                (
+                    "low, high = float(x.min()), float(x.max())\n"
+                    "        if low < self.min_val or high > self.max_val:\n"
+                    "            self.min_val, self.max_val = low, high"
+                ),
+            ),
+        ),
+        change(
+            "remembers the first batch only",
+            "Later batches count as well.",
+            (
+                f"{_LOW}\n        {_HIGH}",
+                (
+                    "if np.isinf(self.min_val):\n            self.min_val = float(x.min())\n"
+                    "            self.max_val = float(x.max())"
+                ),
+            ),
+        ),
+        change(
+            "leaves the first batch out",
+            "The first batch counts as well.",
+            (
+                f"{_LOW}\n        {_HIGH}",
+                (
+                    "if getattr(self, 'seen', False):\n"
+                    f"            {_LOW}\n            {_HIGH}\n"
+                    "        self.seen = True"
+                ),
+            ),
+        ),
+        *(
+            change(
+                name,
+                "All numbers of the batch count: x.min() and x.max().",
+                ("x.min()", f"{part}.min()"),
+                ("x.max()", f"{part}.max()"),
+            )
+            for name, part in (
+                ("looks at the first row or number only", "x[:1]"),
+                ("looks at the last row or number only", "x[-1:]"),
+                ("leaves out the first number", "np.ravel(x)[1:]"),
+                ("leaves out the last number", "np.ravel(x)[:-1]"),
+                ("rounds the data", "np.rint(x)"),
+            )
+        ),
+        change(
+            "takes the data for sorted",
+            "The ends may stand anywhere: x.min() and x.max().",
+            ("x.min()", "x.flat[0]"),
+            ("x.max()", "x.flat[-1]"),
+        ),
+        change(
+            "takes the largest size for the upper end",
+            "The upper end is x.max(), with its sign.",
+            ("float(x.max())", "float(np.abs(x).max())"),
+        ),
+        change(
+            "takes the smallest size for the lower end",
+            "The lower end is x.min(), with its sign.",
+            ("float(x.min())", "float(np.abs(x).min())"),
+        ),
+        change(
+            "averages with the range so far",
+            "That is another observer: this one only widens.",
+            (
+                _LOW,
+                (
+                    "self.min_val = float(x.min()) if np.isinf(self.min_val) else "
+                    "(self.min_val + float(x.min())) / 2"
+                ),
+            ),
+            (
+                _HIGH,
+                (
+                    "self.max_val = float(x.max()) if np.isinf(self.max_val) else "
+                    "(self.max_val + float(x.max())) / 2"
+                ),
+            ),
+        ),
+        change(
+            "sets the upper end from the smallest number",
+            "max_val follows x.max().",
+            ("x.max()", "x.min()"),
+        ),
+        change(
+            "sets the lower end from the largest number",
+            "min_val follows x.min().",
+            ("x.min()", "x.max()"),
         ),
         change("forgets the lower end", "Both ends are observed.", (_LOW, "")),
         change("forgets the upper end", "Both ends are observed.", (_HIGH, "")),
@@ -142,7 +334,7 @@ class MinMaxObserver:
                 ),
             ),
         ),
-        _SILENT,
+        *RETURN,
     ),
     draw=draw_min_max,
     traits=(
@@ -159,99 +351,14 @@ class MinMaxObserver:
             "the data do not hold zero",
             lambda *b: min(each.min() for each in b) > 0 or max(each.max() for each in b) < 0,
         ),
-        Trait("the data are no vectors", lambda *b: b[0].ndim > 1),
-    ),
-)
-
-_UP = "self.averaging_constant * (high - self.max_val)"
-_DOWN = "self.averaging_constant * (low - self.min_val)"
-_CONSTANT = "The constant is an argument of the class."
-MOVING_AVERAGE_OBSERVER = Library(
-    exercise="moving_average_observer",
-    answer=f"""\
-class MovingAverageMinMaxObserver:
-    def __init__(self, averaging_constant):
-        self.averaging_constant = averaging_constant
-        self.min_val = np.inf
-        self.max_val = -np.inf
-
-    def forward(self, x):
-        low, high = float(x.min()), float(x.max())
-        if self.min_val > self.max_val:
-            self.min_val, self.max_val = low, high
-        else:
-            self.min_val += {_DOWN}
-            self.max_val += {_UP}
-        return x
-""",
-    changes=(
-        change(
-            "swaps the parts",
-            "The new batch counts averaging_constant, the old range the rest.",
-            ("self.averaging_constant * (", "(1 - self.averaging_constant) * ("),
+        Trait(
+            "a batch has an end at 0",
+            lambda *b: any(each.min() == 0 or each.max() == 0 for each in b),
         ),
-        change(
-            "averages the first batch with zero",
-            "The first batch is the range: there is nothing to average with.",
-            ("np.inf\n        self.max_val = -np.inf", "0.0\n        self.max_val = 0.0"),
+        Trait(
+            "the numbers of the first batch fall",
+            lambda *b: b[0].size == 1 or bool(np.all(np.diff(np.ravel(b[0])) < 0)),
         ),
-        *(
-            change(
-                f"the constant is {value} always", _CONSTANT, ("= averaging_constant", f"= {value}")
-            )
-            for value in (0.01, 0.1, 0.9, 0.99)
-        ),
-        change(
-            "never forgets",
-            "The range may shrink: average, do not widen.",
-            (f"+= {_DOWN}", "= min(self.min_val, low)"),
-            (f"+= {_UP}", "= max(self.max_val, high)"),
-        ),
-        change(
-            "averages the lower end only",
-            "Both ends move by the part averaging_constant.",
-            (f"+= {_UP}", "= max(self.max_val, high)"),
-        ),
-        change(
-            "averages the upper end only",
-            "Both ends move by the part averaging_constant.",
-            (f"+= {_DOWN}", "= min(self.min_val, low)"),
-        ),
-        change(
-            "remembers the last batch only",
-            "The old range counts as well: 1 - averaging_constant.",
-            (f"+= {_DOWN}", "= low"),
-            (f"+= {_UP}", "= high"),
-        ),
-        change(
-            "remembers the first batch only",
-            "Later batches count as well.",
-            (f"+= {_DOWN}", "+= 0"),
-            (f"+= {_UP}", "+= 0"),
-        ),
-        change(
-            "does not take the old range off",
-            "The two parts add up to one: (1 - c) * old + c * new.",
-            ("(low - self.min_val)", "low"),
-            ("(high - self.max_val)", "high"),
-        ),
-        change(
-            "moves away from the batch",
-            "The range moves towards the batch: add c * (new - old).",
-            ("(low - self.min_val)", "(self.min_val - low)"),
-            ("(high - self.max_val)", "(self.max_val - high)"),
-        ),
-        change(
-            "takes the plain mean of the two",
-            "The new batch counts averaging_constant.",
-            ("self.averaging_constant * (", "0.5 * ("),
-        ),
-        _SILENT,
-    ),
-    draw=draw_average,
-    traits=(
-        Trait("more than one batch is shown", lambda c, *b: len(b) > 1),
-        Trait("more than two batches are shown", lambda c, *b: len(b) > 2),
-        Trait("only one batch is shown", lambda c, *b: len(b) == 1),
+        Trait("the data have more than one axis", lambda *b: b[0].ndim > 1),
     ),
 )

@@ -1,4 +1,4 @@
-"""Knowledge of the checker about exercises on choosing the scale and the zero point."""
+"""Knowledge of the checker about the exercise on choosing scale and zero point."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import numpy as np
 
 from ..exercise import Case
 from .model import Library, Trait
-from .parts import change
+from .parts import change, rows
 
-__all__ = ["AFFINE_QPARAMS", "SYMMETRIC_SCALE"]
+__all__ = ["AFFINE_QPARAMS", "RANGES"]
 
 RANGES = ((0, 255), (-128, 127), (0, 15), (-64, 63), (0, 127), (-127, 127))
 
 
 def draw_affine(random: np.random.Generator) -> tuple[Case, ...]:
-    """Ranges on both sides of zero, on one side, and without width; no zero point near a tie."""
+    """Ranges on both sides of zero, on one side, and without width; ties of the zero point."""
     cases = []
     for low, high in RANGES:
         steps = high - low
@@ -27,6 +27,14 @@ def draw_affine(random: np.random.Generator) -> tuple[Case, ...]:
         cases.append(Case(f"drawn: above zero, {low}..{high}", (near, far, low, high)))
         cases.append(Case(f"drawn: below zero, {low}..{high}", (-far, -near, low, high)))
     cases.append(Case("drawn: nothing but zero, signed", (0.0, 0.0, -128, 127)))
+    tiny = float(random.uniform(1, 9)) * 1e-6
+    cases.append(Case("drawn: hardly any width", (-tiny, 2 * tiny, 0, 255)))
+    cases.append(Case("drawn: the lower end is 0", (0.0, near, 0, 255)))
+    cases.append(Case("drawn: the upper end is 0", (-far, 0.0, -128, 127)))
+    half = int(random.integers(2, 250))
+    for below, low in ((half + 0.5, 0), (half + 1.5, -128)):
+        ends = (-0.25 * below, 0.25 * (255 - below), low, low + 255)
+        cases.append(Case(f"drawn: a zero point at a tie, {low}..{low + 255}", ends))
     return tuple(cases)
 
 
@@ -34,6 +42,7 @@ _WIDEN = "    low, high = min(low, 0.0), max(high, 0.0)\n"
 _LEAST = "    scale = max(scale, 2.0**-23)\n"
 _ROUNDED = "zero_point = quant_min - np.rint(low / scale)"
 _CLAMPED = "int(np.clip(zero_point, quant_min, quant_max))"
+_TIES = "A zero point half way between two integers goes to the even one: use np.rint."
 _TRUNCATED = "int() drops the fraction: round to the nearest."
 AFFINE_QPARAMS = Library(
     exercise="affine_qparams",
@@ -69,6 +78,105 @@ def affine_qparams(low, high, quant_min, quant_max):
             "divides by 255 always",
             "The number of steps follows from the range: quant_max - quant_min.",
             ("/ (quant_max - quant_min)", "/ 255"),
+        ),
+        change(
+            "divides by one step too few",
+            "From quant_min to quant_max there are quant_max - quant_min steps.",
+            ("(quant_max - quant_min)", "(quant_max - quant_min - 1)"),
+        ),
+        change(
+            "divides by half of the steps",
+            "The whole width is divided by all of the steps.",
+            ("/ (quant_max - quant_min)", "/ ((quant_max - quant_min) / 2)"),
+        ),
+        change(
+            "widens the wrong way",
+            "The lower end must not lie above 0, the upper not below: min(low, 0), max(high, 0).",
+            (_WIDEN, "    low, high = max(low, 0.0), min(high, 0.0)\n"),
+        ),
+        change(
+            "makes the range symmetric",
+            "That is the symmetric scheme. Here each end counts: min(low, 0) and max(high, 0).",
+            (_WIDEN, "    high = max(-low, high, 0.0)\n    low = -high\n"),
+        ),
+        change(
+            "begins the range at 0 always",
+            "The lower end counts where it is negative: min(low, 0).",
+            (_WIDEN, "    low, high = 0.0, max(high, 0.0)\n"),
+        ),
+        *rows(
+            _LEAST,
+            *(
+                (
+                    "takes another least scale",
+                    "The task asks for 2**-23 at least.",
+                    f"    scale = max(scale, {least})\n",
+                )
+                for least in ("1e-8", "1e-12", "2.0**-24", "2.0**-52", "1e-6", "1e-5", "2.0**-22")
+            ),
+            (
+                "takes the least scale only where the width is 0",
+                "Widths near 0 give a scale below 2**-23 as well: use max.",
+                "    scale = scale or 2.0**-23\n",
+            ),
+            (
+                "adds the least scale",
+                "2**-23 is a lower bound: take max, do not add.",
+                "    scale = scale + 2.0**-23\n",
+            ),
+            (
+                "lets the scale be 2**-23 at most",
+                "2**-23 is a lower bound: take max, not min.",
+                "    scale = min(scale, 2.0**-23)\n",
+            ),
+            (
+                "rounds the scale to a power of two",
+                "The scale is any real number.",
+                "    scale = 2.0 ** np.round(np.log2(max(scale, 2.0**-23)))\n",
+            ),
+        ),
+        *rows(
+            _ROUNDED,
+            (
+                "counts from the middle of the integers",
+                "The lower end falls on quant_min: z = quant_min - round(low / scale).",
+                "zero_point = np.rint((quant_min + quant_max) / 2 - (low + high) / 2 / scale)",
+            ),
+            (
+                "takes the middle of the integers",
+                "0 falls on quant_min - round(low / scale), wherever that is.",
+                "zero_point = (quant_min + quant_max + 1) // 2",
+            ),
+            (
+                "counts the zero point in real units",
+                "The zero point counts in steps: divide low by the scale.",
+                "zero_point = quant_min - low",
+            ),
+            (
+                "counts the zero point in real units",
+                "The zero point counts in steps: divide low by the scale.",
+                "zero_point = -low",
+            ),
+            (
+                "counts from high instead of low",
+                "quant_min is the integer of the lower end: z = quant_min - round(low / scale).",
+                "zero_point = np.rint(high / scale)",
+            ),
+            (
+                "rounds halves of the zero point up",
+                _TIES,
+                "zero_point = quant_min - half_down(low / scale)",
+            ),
+            (
+                "rounds halves of the zero point down",
+                _TIES,
+                "zero_point = quant_min - half_up(low / scale)",
+            ),
+        ),
+        change(
+            "clamps the zero point to -128..127 always",
+            "The range is an argument: clamp to quant_min..quant_max.",
+            (_CLAMPED, "int(np.clip(zero_point, -128, 127))"),
         ),
         change(
             "divides by 256 always",
@@ -186,6 +294,16 @@ def affine_qparams(low, high, quant_min, quant_max):
         Trait("the range does not hold zero", lambda low, high, qmin, qmax: low > 0 or high < 0),
         Trait("the range holds zero inside", lambda low, high, qmin, qmax: low < 0 < high),
         Trait("the range has no width", lambda low, high, qmin, qmax: low == high),
+        Trait(
+            "the width is tiny, less than 255 * 2**-23",
+            lambda low, high, qmin, qmax: max(high, 0) - min(low, 0) < 255 * 2.0**-23,
+        ),
+        Trait(
+            "0 falls half way between two integers",
+            lambda low, high, qmin, qmax: (
+                high > low and low / ((high - low) / (qmax - qmin)) % 1 == 0.5
+            ),
+        ),
         Trait("low is negative", lambda low, high, qmin, qmax: low < 0),
         Trait("quant_min is not 0", lambda low, high, qmin, qmax: qmin != 0),
         Trait(
@@ -193,143 +311,5 @@ def affine_qparams(low, high, quant_min, quant_max):
             lambda low, high, qmin, qmax: qmax - qmin != 255,
         ),
         Trait("the range is not 0..255", lambda low, high, qmin, qmax: (qmin, qmax) != (0, 255)),
-    ),
-)
-
-
-def draw_symmetric(random: np.random.Generator) -> tuple[Case, ...]:
-    """Both halves larger in turn, every range of integers."""
-    cases = []
-    for qmin, qmax in RANGES:
-        low, high = -float(random.uniform(0.1, 2)), float(random.uniform(2.1, 5))
-        cases.append(Case(f"drawn: larger above, {qmin}..{qmax}", (low, high, qmin, qmax)))
-        cases.append(Case(f"drawn: larger below, {qmin}..{qmax}", (-high, -low, qmin, qmax)))
-    cases.append(Case("drawn: below zero", (-3.25, -float(random.uniform(0.5, 1)), -8, 7)))
-    cases.append(Case("drawn: above zero", (float(random.uniform(0.5, 1)), 3.25, -8, 7)))
-    return tuple(cases)
-
-
-_HALF = "(quant_max - quant_min) / 2"
-_LARGER = "max(-low, high, 0.0)"
-_KEPT = "return max(scale, 2.0**-23)"
-SYMMETRIC_SCALE = Library(
-    exercise="symmetric_scale",
-    answer=f"""\
-def symmetric_scale(low, high, quant_min, quant_max):
-    half = {_LARGER}
-    scale = half / ({_HALF})
-    {_KEPT}
-""",
-    changes=(
-        change(
-            "off by one: 127 for 127.5",
-            "Half of the steps from -128 to 127 is 127.5, not quant_max.",
-            (_HALF, "quant_max"),
-        ),
-        change(
-            "off by one: 128 for 127.5",
-            "Half of the steps from -128 to 127 is 127.5, not -quant_min.",
-            (_HALF, "abs(quant_min) or 1"),
-        ),
-        change(
-            "divides by 128 always", "Half of the steps follows from the range.", (_HALF, "128")
-        ),
-        change(
-            "divides by 127 always", "Half of the steps follows from the range.", (_HALF, "127")
-        ),
-        change(
-            "divides by 127.5 always", "Half of the steps follows from the range.", (_HALF, "127.5")
-        ),
-        change(
-            "divides by 255 always", "Half of the steps follows from the range.", (_HALF, "255")
-        ),
-        change(
-            "divides by all of the steps",
-            "One half of the range has half of the steps.",
-            (_HALF, "quant_max - quant_min"),
-        ),
-        change(
-            "divides by half of the integers",
-            "256 integers have 255 steps between them: half of these is 127.5.",
-            (_HALF, "(quant_max - quant_min + 1) / 2"),
-        ),
-        change(
-            "halves with an integer division",
-            "Half of 255 steps is 127.5: divide by 2, not // 2.",
-            (_HALF, "(quant_max - quant_min) // 2"),
-        ),
-        change(
-            "takes the range as it is",
-            "Symmetric means that both halves are as wide as the larger one.",
-            (_LARGER, "(high - low) / 2"),
-        ),
-        change(
-            "takes both halves together",
-            "One half of the range is divided by half of the steps.",
-            (_LARGER, "(high - low)"),
-        ),
-        change(
-            "looks at the upper end only",
-            "The lower end may lie farther from 0: take max(-low, high).",
-            (_LARGER, "max(high, 0.0)"),
-        ),
-        change(
-            "looks at the upper end only",
-            "The lower end may lie farther from 0: take max(-low, high).",
-            (_LARGER, "high"),
-        ),
-        change(
-            "looks at the upper end only",
-            "The lower end may lie farther from 0: take max(-low, high).",
-            (_LARGER, "abs(high)"),
-        ),
-        change(
-            "looks at the lower end only",
-            "The upper end may lie farther from 0: take max(-low, high).",
-            (_LARGER, "abs(low)"),
-        ),
-        change(
-            "looks at the lower end only",
-            "The upper end may lie farther from 0: take max(-low, high).",
-            (_LARGER, "max(-low, 0.0)"),
-        ),
-        change(
-            "takes the smaller half",
-            "The larger half decides, or its numbers are clamped.",
-            (_LARGER, "min(-low, high)"),
-        ),
-        change(
-            "takes the smaller half",
-            "The larger half decides, or its numbers are clamped.",
-            (_LARGER, "min(abs(low), abs(high))"),
-        ),
-        change(
-            "looks at the upper end only",
-            "max(low, high) is always high; low is negative, and its distance from 0 is -low.",
-            (_LARGER, "max(low, high, 0.0)"),
-        ),
-        change(
-            "lets the scale become 0",
-            "A range without width would divide by 0 later: take at least 2**-23.",
-            (_KEPT, "return scale"),
-        ),
-        change(
-            "doubles the scale",
-            "The larger half is taken once.",
-            (_LARGER, "2 * max(-low, high, 0.0)"),
-        ),
-    ),
-    draw=draw_symmetric,
-    traits=(
-        Trait("the lower end lies farther from 0", lambda low, high, qmin, qmax: -low > high),
-        Trait("the upper end lies farther from 0", lambda low, high, qmin, qmax: -low < high),
-        Trait("the range has no width", lambda low, high, qmin, qmax: low == high),
-        Trait("quant_min is not -quant_max", lambda low, high, qmin, qmax: qmin != -qmax),
-        Trait("quant_min is 0", lambda low, high, qmin, qmax: qmin == 0),
-        Trait(
-            "quant_min..quant_max has not 255 steps",
-            lambda low, high, qmin, qmax: qmax - qmin != 255,
-        ),
-        Trait("the range does not hold zero", lambda low, high, qmin, qmax: low > 0 or high < 0),
     ),
 )
