@@ -16,7 +16,7 @@ from .products import centred_product, ratio_of_product
 from .real_operations import RealOperations, total_of
 from .step import Note, of, silent
 
-__all__ = ["QLinearOperations"]
+__all__ = ["QLinearOperations", "is_constant", "sum_in_order"]
 
 
 class QLinearOperations(RealOperations):
@@ -51,7 +51,7 @@ class QLinearOperations(RealOperations):
         if np.dtype(out.storage).itemsize > 1:
             return super().add(a, a_grid, b, b_grid, out, relu, note)
         a, b = np.asarray(a), np.asarray(b)
-        if _is_constant(a.shape, np.broadcast_shapes(a.shape, b.shape)):
+        if is_constant(a.shape, np.broadcast_shapes(a.shape, b.shape)):
             a, a_grid, b, b_grid = b, b_grid, a, a_grid
             first, second = of("second", note), of("first", note)
         else:
@@ -141,7 +141,7 @@ class QLinearOperations(RealOperations):
         return Grid(float(scale), int(zero_point))
 
 
-def _is_constant(shape: tuple[int, ...], result: tuple[int, ...]) -> bool:
+def is_constant(shape: tuple[int, ...], result: tuple[int, ...]) -> bool:
     """Return True if an array has one element along the last long axis of a result."""
     sizes = (1,) * (len(result) - len(shape)) + shape
     along = [own for own, size in zip(sizes, result, strict=True) if size != 1]

@@ -102,7 +102,8 @@ def renamed(maker: Maker, path: str, first: int, wire: Wire) -> None:
         wire.real = name
     wire.name = name
     grids = ("QuantizeLinear", "DequantizeLinear", "Cast", "Reshape")
-    main = next((each for each in mine if each.kind not in grids), last)
+    main = next((each for each in mine if each.kind in ("Conv", "ConvTranspose", "MatMul")), None)
+    main = main or next((each for each in mine if each.kind not in grids), last)
     main.name = name
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..nn.modules import Module
 from .document import renamed
+from .lowerings.exact import function_of_one
 from .maker import Maker
 from .problems import Unsupported
 from .table import lowering_of, title
@@ -29,10 +30,11 @@ def lower(maker: Maker, what: Any, path: str, args: Any, kwargs: Any, out: Any) 
     make = lowering_of(what)
     if title(what) not in FOLLOW and follows((args, kwargs)):
         raise Unsupported("an argument follows the size of the batch")
-    if isinstance(what, Module):
-        args = (what, *args)
     first = len(maker.operators)
-    _name(out, make(maker, *args, **kwargs))
+    names = function_of_one(maker, what, args, kwargs) if maker.style == "exact" else None
+    if names is None:
+        names = make(maker, *((what,) if isinstance(what, Module) else ()), *args, **kwargs)
+    _name(out, names)
     if isinstance(out, Wire):
         renamed(maker, path, first, out)
     maker.seen += wires_of(out)

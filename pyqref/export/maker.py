@@ -48,7 +48,7 @@ class Maker:
     Parameters
     ----------
     style
-        ``"qdq"`` or ``"qoperator"``.
+        ``"qdq"``, ``"qoperator"`` or ``"exact"``.
 
     Attributes
     ----------
@@ -146,6 +146,11 @@ class Maker:
             value.real = self.fresh(f"{value.name}/DequantizeLinear")
             self.operators.append(Operator("DequantizeLinear", value.real, inputs, [value.real]))
         return value.real
+
+    def whole(self, value: Wire) -> str:
+        """The integers of a wire less the zero point, as whole numbers of float32."""
+        inputs = [value.name, self.scalar("one", 1), value.zero_point]
+        return self.node("DequantizeLinear", inputs, suffix="less_zero_point")
 
     def given(self, value: TensorOrNumber, dtype: DTypeLike = np.float32) -> str:
         """A tensor of the model that does not depend on its inputs, or a number."""

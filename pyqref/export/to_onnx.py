@@ -29,7 +29,7 @@ from .wire import Wire
 __all__ = ["onnx"]
 
 NAME = "pyqref.export.onnx"
-STYLES = ("qdq", "qoperator")
+STYLES = ("qdq", "qoperator", "exact")
 
 
 def onnx(
@@ -56,7 +56,8 @@ def onnx(
     style
         ``"qdq"``: operators on real numbers between QuantizeLinear and DequantizeLinear, which
         runtimes fuse. ``"qoperator"``: QLinearConv, QLinearMatMul and MatMulInteger; what has no
-        such operator stays as in ``"qdq"``.
+        such operator stays as in ``"qdq"``. ``"exact"``: operators with which every runtime gives
+        the integers of the arithmetic ``"onnx"``; no runtime fuses them.
     dynamic_batch
         The first axis of every input may have any length.
     progress
@@ -70,7 +71,7 @@ def onnx(
         Parts of the model have no operator, are not converted, or decide by values of tensors. The
         message lists all of them with their paths.
     ValueError
-        ``style`` is none of the two, or the model is too large for one file.
+        ``style`` is none of the three, or the model is too large for one file.
     TypeError
         ``example_inputs`` are no tensors, or the model takes another number of them.
 
@@ -95,7 +96,9 @@ def onnx(
     if not isinstance(model, Module):
         raise TypeError(f"{NAME}: model must be a Module, got {described(model)}")
     if style not in STYLES:
-        raise ValueError(f"{NAME}: style must be 'qdq' or 'qoperator', got {described(style)}")
+        raise ValueError(
+            f"{NAME}: style must be 'qdq', 'qoperator' or 'exact', got {described(style)}"
+        )
     inputs = inputs_of(model, example_inputs, NAME, "example_inputs")
     exported = converted(package, model, inputs, style, dynamic_batch, progress)
     content = exported.SerializeToString()

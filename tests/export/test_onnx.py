@@ -15,7 +15,7 @@ onnx = pytest.importorskip("onnx")
 from export.models import MODELS, made  # noqa: E402
 from export.runtimes import evaluated, exposed, served  # noqa: E402
 
-STYLES = ("qdq", "qoperator")
+STYLES = ("qdq", "qoperator", "exact")
 #: Instance norms stay those of the engine under the arithmetic "onnx", which says so.
 pytestmark = pytest.mark.filterwarnings("ignore:arithmetic 'onnx' does not define")
 
@@ -49,6 +49,7 @@ def unexplained(found):
     [
         *((name, "qdq") for name in MODELS),
         *((name, "qoperator") for name in MODELS if name not in ("half", "reference", "trained")),
+        *((name, "exact") for name in ("graph", "operations", "eager", "dynamic")),
     ],
 )
 def test_every_integer(name, style, tmp_path):
@@ -68,7 +69,7 @@ def test_every_integer(name, style, tmp_path):
     longer = evaluated(onnx.load(path), np.concatenate([inputs, inputs[:1]]))
     assert (len(inputs) + 1, *expected.shape[1:]) == next(iter(longer.values())).shape
     if name in REAL:
-        with pyqref.arithmetic.use("onnx") if style == "qoperator" else nullcontext():
+        with nullcontext() if style == "qdq" else pyqref.arithmetic.use("onnx"):
             expected = model(x).detach().numpy()
         assert np.abs(expected - next(iter(results.values()))).max() <= BOUND
         return
@@ -85,7 +86,10 @@ def test_onnxruntime(style, optimized, tmp_path):
     path = tmp_path / "model.onnx"
     export.onnx(model, x, path, style)
     results = served(exposed(path), x.numpy(), optimized=optimized)
-    assert {} == unexplained(differences(model, results, x))
+    found = differences(model, results, x)
+    assert {} == unexplained(found)
+    if style == "exact":
+        assert [0] * 12 == [layer.count for layer in found.layers]
 
 
 def test_names_and_grids(tmp_path):

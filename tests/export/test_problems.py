@@ -61,7 +61,7 @@ def test_wrong_arguments(tmp_path):
         export.onnx(None, x, path)
     with pytest.raises(TypeError, match="example_inputs must be tensors, got"):
         export.onnx(model, [1, 2], path)
-    with pytest.raises(ValueError, match="style must be 'qdq' or 'qoperator', got"):
+    with pytest.raises(ValueError, match="style must be 'qdq', 'qoperator' or 'exact', got"):
         export.onnx(model, x, path, style="int8")
     with pytest.raises(TypeError, match="Linear cannot be called with 2 tensors: too many"):
         export.onnx(model, (x, x), path)

@@ -22,10 +22,11 @@ from export.runtimes import evaluated, served  # noqa: E402
     [
         *((name, "qdq") for name in MODELS if name != "trained"),
         *((name, "qoperator") for name in ("graph", "symmetric", "dynamic", "gru")),
+        *((name, "exact") for name in ("graph", "eager")),
     ],
 )
 def test_what_was_exported(name, style, tmp_path):
-    """Quantized models come back: equal to the evaluator, in either style.
+    """Quantized models come back: equal to the evaluator, in each style.
 
     Sums and functions of real numbers, which models with dynamic inputs give, are another's.
     """

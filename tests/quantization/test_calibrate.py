@@ -197,6 +197,11 @@ def test_errors_name_the_batch() -> None:
         (lambda: q.calibrate(prepared(), "nowhere"), ValueError, "the path of no folder"),
         (lambda: q.calibrate(prepared(), [], workers=0), ValueError, "workers must be at least 1"),
         (lambda: q.calibrate(prepared(), [], piece=1.5), TypeError, "piece must be an int"),
+        (
+            lambda: q.calibrate(prepared(), [], client=True),
+            TypeError,
+            "client must be a dask.distributed.Client, got True",
+        ),
         (lambda: q.calibrate(nn.Linear(2, 2), []), ValueError, "has no observers; call prepare"),
         (lambda: q.calibrate(prepared().train(), []), ValueError, "call prepared.eval"),
         (

@@ -13,6 +13,7 @@ from ..maker import Maker
 from ..problems import Unsupported
 from ..table import Layer, lowering
 from ..wire import Wire
+from .exact import Operand, function_of_two, matrix_product
 
 __all__: list[str] = []
 
@@ -183,10 +184,20 @@ lowering(nn.Softmax)(_module(softmax, "dim"))
 lowering(nn.LogSoftmax)(_module(log_softmax, "dim"))
 
 
+def _exactly(make: Maker, kind: str, x: Operand, y: Operand, relu: bool) -> str | None:
+    if kind == "MatMul":
+        return matrix_product(make, x, y)
+    return function_of_two(make, kind.lower(), x, y, relu) if kind in ("Add", "Mul") else None
+
+
 def _of_two(kind: str, relu: bool = False) -> Callable[..., Any]:
     def lower(make: Maker, x: Any, y: Any, *unused: Any, alpha: float = 1, **others: Any) -> Any:
         if alpha != 1 or others.get("rounding_mode") is not None:
             raise Unsupported("alpha and rounding_mode are not exported")
+        if make.style == "exact":
+            result = _exactly(make, kind, x, y, relu)
+            if result is not None:
+                return result
         real = make.node(kind, [make.real(x), make.real(y)])
         return make.finish(make.node("Relu", [real]) if relu else real)
 

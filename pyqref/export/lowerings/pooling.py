@@ -9,6 +9,7 @@ from ..pools import POOLS, each_axis, of_module, windows
 from ..problems import Unsupported
 from ..table import lowering
 from ..wire import Wire
+from .exact import whole_mean, window_mean
 
 __all__: list[str] = []
 
@@ -52,6 +53,11 @@ def _avg_pool(
 ) -> Any:
     if divisor_override is not None:
         raise Unsupported("divisor_override is not exported")
+    of = windows(kernel_size, stride, padding, len(x.shape) - 2)
+    whole = of["kernel"] == x.shape[2:] and not any(of["padding"])
+    if x.is_quantized and (make.style == "exact" or (make.style == "qoperator" and whole)):
+        geometry = of["kernel"], of["stride"], of["padding"]
+        return window_mean(make, x, *geometry, ceil_mode, count_include_pad)
     how = _windows(kernel_size, stride, padding, len(x.shape) - 2)
     how |= {"ceil_mode": int(ceil_mode), "count_include_pad": int(count_include_pad)}
     return make.finish(make.node("AveragePool", [make.real(x)], **how))
@@ -66,7 +72,7 @@ def _adaptive(make: Maker, x: Wire, largest: bool) -> Any:
     sizes = [size // out for size, out in zip(ins, outs, strict=True)]
     if largest:
         return _max_pool(make, x, sizes)
-    if all(out == 1 for out in outs):
+    if all(out == 1 for out in outs) and not (x.is_quantized and make.style != "qdq"):
         return make.finish(make.node("GlobalAveragePool", [make.real(x)]))
     return _avg_pool(make, x, sizes)
 
@@ -92,10 +98,15 @@ def _reduced(kind: str) -> Any:
         keepdims: bool = False,
         **others: Any,
     ) -> Any:
-        inputs = [make.real(x)]
-        if dim is not None:
-            inputs.append(make.shape(*each_axis(dim, 1)))
-        return make.finish(make.node(kind, inputs, keepdims=int(keepdim or keepdims)))
+        keep, rank = bool(keepdim or keepdims), len(x.shape)
+        axes = None if dim is None else each_axis(dim, 1)
+        if kind == "ReduceMean" and make.style != "qdq" and x.is_quantized:
+            every = range(rank) if axes is None else [axis % rank for axis in axes]
+            result = whole_mean(make, x, every, keep)
+            if result is not None:
+                return result
+        inputs = [make.real(x)] + ([] if axes is None else [make.shape(*axes)])
+        return make.finish(make.node(kind, inputs, keepdims=int(keep)))
 
     return lower
 

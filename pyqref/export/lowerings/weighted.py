@@ -19,6 +19,7 @@ from ..maker import Maker
 from ..problems import Unsupported
 from ..table import Layer, lowering
 from ..wire import Wire
+from .whole import beside, convolved, multiplied, requantized, scaled_once
 
 __all__ = ["Weight", "geometry_of", "reals_of_weight", "weight_of"]
 
@@ -126,11 +127,16 @@ def is_transposed(layer: Layer) -> bool:
 
 def convolution(make: Maker, layer: Layer, inputs: list[str], x: Wire) -> str:
     """A convolution of real numbers."""
-    attributes = geometry_of(layer)
-    kind = "Conv"
-    if is_transposed(layer):
-        kind, attributes["output_padding"] = "ConvTranspose", list(layer.output_padding)
+    kind, attributes = convolution_of(layer)
     return str(make.node(kind, inputs, **attributes))
+
+
+def convolution_of(layer: Layer) -> tuple[str, dict[str, Any]]:
+    """The operator of a convolution of real numbers, and its attributes."""
+    attributes = geometry_of(layer)
+    if not is_transposed(layer):
+        return "Conv", attributes
+    return "ConvTranspose", attributes | {"output_padding": list(layer.output_padding)}
 
 
 def product(make: Maker, inputs: list[str], x: Wire, weight: np.ndarray) -> str:
@@ -156,10 +162,10 @@ def sum_of_products(make: Maker, layer: Layer, x: Wire, weight: Weight, bias: Te
 def quantized_layer(make: Maker, layer: Layer, x: Wire, *extra: Wire) -> str:
     """A layer on integers: real numbers between grids, or an operator on integers."""
     weight, bias = weight_of(layer.weight()), layer.bias()
-    plain = not (extra or has_function(layer) or is_transposed(layer))
-    if make.style == "qoperator" and plain:
+    plain, exact = not (extra or has_function(layer)), make.style == "exact"
+    if plain and (exact or (make.style == "qoperator" and not is_transposed(layer))):
         return on_integers(make, layer, x, weight, bias)
-    real = sum_of_products(make, layer, x, weight, bias)
+    real = (exact_sum if exact else sum_of_products)(make, layer, x, weight, bias)
     if extra:  # ConvAdd2d
         real = make.node("Add", [real, make.real(extra[0])])
     result = make.finish(function_of(make, layer, real))
@@ -205,8 +211,9 @@ def on_integers(make: Maker, layer: Layer, x: Wire, weight: Weight, bias: Tensor
     out = make.out
     out.scale, out.zero_point = make.grid(out.grid)
     linear = not hasattr(layer, "kernel_size")
-    if linear and bias is not None:
-        result = linear_with_bias(make, x, weight, bias)
+    if make.style == "exact" or (linear and bias is not None):
+        total, unit = accumulators(make, layer, x, weight, bias)
+        result = requantized(make, total, unit, spatial_axes(layer))
     else:
         integers = np.ascontiguousarray(weight.integers.T) if linear else weight.integers
         inputs = [
@@ -228,23 +235,42 @@ def on_integers(make: Maker, layer: Layer, x: Wire, weight: Weight, bias: Tensor
     return within_range(make, layer, result, has_relu(layer))
 
 
-def linear_with_bias(make: Maker, x: Wire, weight: Weight, bias: Tensor) -> str:
-    """A linear layer with a bias, which QLinearMatMul has not: the steps one by one."""
-    integers, unit = integer_bias(x, weight, bias)
-    out = make.out
-    inputs = [
-        x.name,
-        make.constant("weight", np.ascontiguousarray(weight.integers.T)),
-        x.zero_point,
-        make.constant("weight_zero_point", weight.zero_point),
-    ]
-    total = make.node("MatMulInteger", inputs)
-    total = make.node("Add", [total, make.constant("bias", integers)])
-    total = make.node("Cast", [total], to=1)
-    multiplier = make.constant("multiplier", (unit / np.float32(out.grid.scale)))
-    scaled = make.node("Mul", [total, multiplier])
-    one = make.scalar("one", 1)
-    return str(make.node("QuantizeLinear", [scaled, one, out.zero_point]))
+def spatial_axes(layer: Layer) -> int:
+    """How many axes of a result follow that of the channels."""
+    return len(layer.kernel_size) if hasattr(layer, "kernel_size") else 0
+
+
+def accumulators(
+    make: Maker, layer: Layer, x: Wire, weight: Weight, bias: Tensor | None
+) -> tuple[str, np.ndarray]:
+    """Sums of products with the integer bias as int32, and their unit."""
+    axes = spatial_axes(layer)
+    if make.style == "exact":
+        ends = [1] * weight.integers.ndim
+        ends[weight.axis] = -1
+        less = weight.integers.astype(np.int64) - weight.zero_point.reshape(ends).astype(np.int64)
+        total = convolved(make, layer, x, less, *convolution_of(layer)) if axes else ""
+        total = total or multiplied(make, x, less)
+    else:
+        inputs = [
+            x.name,
+            make.constant("weight", np.ascontiguousarray(weight.integers.T)),
+            x.zero_point,
+            make.constant("weight_zero_point", weight.zero_point),
+        ]
+        total = make.node("MatMulInteger", inputs)
+    unit = np.asarray(accumulator_scale(x.grid.scale, weight.scale))
+    if bias is not None:
+        integers = integer_bias(x, weight, bias)[0]
+        total = make.node("Add", [total, make.constant("bias", beside(integers, axes))])
+    return total, unit
+
+
+def exact_sum(make: Maker, layer: Layer, x: Wire, weight: Weight, bias: Tensor | None) -> str:
+    """The real numbers of a layer before its function, rounded once (``eq-requantize-qdq``)."""
+    total, unit = accumulators(make, layer, x, weight, None)
+    term = None if bias is None else integer_bias(x, weight, bias)[0].astype(np.float32) * unit
+    return scaled_once(make, total, x, weight.scale, term, spatial_axes(layer))
 
 
 @lowering(nnqr.Linear, nnqr.Conv1d, nnqr.Conv2d, nnqr.Conv3d)

@@ -233,7 +233,7 @@ def cast(importer: Importer, operator: Operator, x: Given) -> Node | Given:
         raise Unsupported("its number format")
     if x.array is not None:
         return Given(array=np.asarray(x.array).astype(target.numpy_dtype))
-    return importer.method("to", importer.node(x), target)
+    return importer.method("to", importer.stored(x), target)
 
 
 def _reduction(function: Any) -> Callable[..., Any]:

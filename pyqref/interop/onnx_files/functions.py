@@ -23,6 +23,7 @@ __all__ = [
     "qlinear_matmul",
     "quantize_linear",
     "quantize_linear_to",
+    "stored",
 ]
 
 _KINDS = {"uint8": quint8, "int8": qint8}
@@ -85,6 +86,11 @@ def _elements(x: Any) -> np.ndarray:
     """The integers of a quantized tensor, else what it holds; also where gradients are recorded."""
     require_tensor("a model of from_onnx", "input", x)
     return np.asarray(x._array)
+
+
+def stored(x: QuantizedTensor) -> Tensor:
+    """The integers of a quantized tensor, without its grid."""
+    return wrap(_elements(x))
 
 
 def dequantize_linear(

@@ -14,6 +14,7 @@ from ..._typing import Node
 from ...fx import Graph, GraphModule
 from ...nn import Module
 from ...tensor import from_numpy
+from .functions import stored
 from .source import Operator, Source
 
 __all__ = ["Given", "FileQParams", "Importer", "Made", "Unsupported", "importing"]
@@ -199,6 +200,11 @@ class Importer:
             self.root.register_buffer(name, from_numpy(array.copy()))
             given.node = self.graph.get_attr(name)
         return given.node
+
+    def stored(self, given: Given) -> Any:
+        """The node of a tensor, without the grid on which its integers lie."""
+        node = self.node(given)
+        return node if given.array is not None or given.grid is None else self.call(stored, node)
 
     def call(self, function: Callable[..., Any], *args: object, **kwargs: object) -> Node:
         """A node that calls a function; the last one of an operator has its name."""

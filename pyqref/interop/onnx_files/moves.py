@@ -102,9 +102,9 @@ def concat(importer: Importer, operator: Operator, *given: Given) -> Made:
     axis = operator.attributes["axis"]
     if all(each.array is not None for each in given):
         return Given(array=np.concatenate([each.array for each in given], axis))
-    grids = {None if each.grid is None else each.grid.key for each in given}
-    node = importer.call(cat, [importer.node(each) for each in given], axis)
-    return Given(node, grid=given[0].grid if len(grids) == 1 else None)
+    alike = len({None if each.grid is None else each.grid.key for each in given}) == 1
+    nodes = [importer.node(each) if alike else importer.stored(each) for each in given]
+    return Given(importer.call(cat, nodes, axis), grid=given[0].grid if alike else None)
 
 
 @importing("Split")

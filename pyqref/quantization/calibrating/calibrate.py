@@ -21,6 +21,9 @@ from .sources import batches_of, grouped
 
 __all__ = ["calibrate"]
 
+#: The methods of a ``dask.distributed.Client`` that are called.
+_OF_A_CLIENT = ("submit", "nthreads", "cancel")
+
 
 def calibrate(
     prepared: Module,
@@ -115,6 +118,8 @@ def calibrate(
     True
     """
     _check(prepared, workers=workers, piece=piece, batch_size=batch_size)
+    if client is not None and not all(hasattr(client, name) for name in _OF_A_CLIENT):
+        raise TypeError(f"calibrate: client must be a dask.distributed.Client, got {client!r}")
     if client is not None and workers != 1:
         warn(
             f"calibrate: workers={workers} has no effect with client, whose cluster has workers of "
