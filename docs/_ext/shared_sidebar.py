@@ -6,17 +6,19 @@ contents are the same for all pages of a folder, and need not be resolved for ea
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 Key = tuple[str, tuple[tuple[str, Any], ...]]
 
 
-def share(app: Any, name: str, template: str, context: Any, doctree: Any) -> None:
+def share(
+    kept: dict[Key, str], app: Any, name: str, template: str, context: Any, doctree: Any
+) -> None:
     """Let a page that is in no table of contents take what another one of its folder got."""
     made = context.get("toctree")
     if made is None or name in contents(app):
         return
-    kept: dict[Key, str] = app.env.temp_data.setdefault("shared_sidebar", {})
 
     def toctree(**options: Any) -> str:
         key = name.rpartition("/")[0], tuple(sorted(options.items()))
@@ -35,5 +37,6 @@ def contents(app: Any) -> set[str]:
 
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx; the theme asks for the contents at the priority of 500."""
-    app.connect("html-page-context", share, priority=400)
+    kept: dict[Key, str] = {}
+    app.connect("html-page-context", partial(share, kept), priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

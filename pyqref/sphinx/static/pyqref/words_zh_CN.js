@@ -38,7 +38,7 @@ window.pyqrefFigures.words = {
   "outlier {0} →": "离群值 {0} →",
   "Staircase of {0} integers, each {1} wide, and below it the error, between minus and plus {2} inside of {3} to {4}.": "由 {0} 个整数构成的阶梯，每级宽 {1}；下方是误差，在 {3} 到 {4} 之间时不超过正负 {2}。",
   " It lies outside of the range and is clipped.": "它落在范围之外，被限幅。",
-  "{0} becomes the integer {1}, which stands for {2}: an error of {3}, where a step is {4}.{5} Over the 41 numbers marked below, the root mean square error is {6}.": "{0} 变成整数 {1}，它代表 {2}：误差为 {3}，而一级的宽度是 {4}。{5}对下方标出的 41 个数，均方根误差为 {6}。",
+  "{0} becomes the integer {1}, which stands for {2}: an error of {3}, where a step is {4}.{5} Over the 41 numbers marked below, the root mean square error is {6}.": "{0} 变成整数 {1}，它代表 {2}：误差为 {3}，而步长是 {4}。{5}对下方标出的 41 个数，均方根误差为 {6}。",
   "range of the integers": "整数的范围",
   "scale s": "缩放因子 s",
   "zero point z": "零点 z",
@@ -154,7 +154,7 @@ window.pyqrefFigures.words = {
 
   "real number (no unit)": "实数（无单位）",
   "dequantized (no unit)": "反量化后（无单位）",
-  "± half a step": "± 半级",
+  "± half a step": "± 半个步长",
   "dequantized minus real (no unit)": "反量化值减实数（无单位）",
   "x / s (ties only)": "x / s（只看中点）",
   "integer": "整数",
