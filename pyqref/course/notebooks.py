@@ -135,7 +135,7 @@ def _solution(name: str) -> dict[str, Any]:
 
 
 def _graded(name: str, seed: int) -> dict[str, Any]:
-    """What nbgrader runs: a last line that is a number gives so many points."""
+    """Return the cell that nbgrader runs: a last line that is a number gives so many points."""
     looked_for = wanted(get(name).signature)
     answers = f'{{"{looked_for}": {looked_for}}}'
     source = f"""\
