@@ -50,10 +50,12 @@ extensions = [
     "warning_table",
     "api_pages",
     "full_parameters",
+    "template_once",
     "package_list",
     "equation_table",
     "benchmark_pages",
     "languages",
+    "shared_sidebar",
 ]
 exclude_patterns = ["_build", "_ext", "drawings", "gen_modules", "locale"]
 root_doc = "index"

@@ -7,6 +7,7 @@ a page with forty functions has room for one line each.
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ class UsedIn(SphinxDirective):
         settings = self.config.sphinx_gallery_conf
         index = Path(self.env.srcdir) / settings["backreferences_dir"] / "backreferences_all.json"
         self.env.note_dependency(str(index))
-        found = json.loads(index.read_text(encoding="utf-8")).get(self.arguments[0], [])
+        found = read(index, index.stat().st_mtime_ns).get(self.arguments[0], [])
         links = [
             f":doc:`/{settings['gallery_dirs']}/{Path(file).stem}`" for file, *_ in sorted(found)
         ]
@@ -34,6 +35,13 @@ class UsedIn(SphinxDirective):
             return []
         noun = "tutorial" if len(links) == 1 else "tutorials"
         return self.parse_text_to_nodes(f"Used in the {noun} {', '.join(links)}.")
+
+
+@cache
+def read(index: Path, changed: int) -> dict[str, list[list[Any]]]:
+    """Return what the gallery found; it is read once, as long as it does not change."""
+    found: dict[str, list[list[Any]]] = json.loads(index.read_text(encoding="utf-8"))
+    return found
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -27,10 +27,11 @@ def staircase() -> Any:
     q = pyqref.quantize_per_tensor(x, 0.25, 4, pyqref.quint8).int_repr().clamp(0, 15)
     back = 0.25 * (q.numpy().astype(float) - 4)
     ax.plot(EIGHT, back, "o", color="C1", markersize=7, label="the eight numbers")
-    for number, place, integer in zip(EIGHT, back, q.tolist(), strict=True):
+    last_of_each = {integer: at for at, integer in enumerate(q.tolist())}
+    for integer, at in last_of_each.items():
         ax.annotate(
             str(integer),
-            (number, place),
+            (EIGHT[at], back[at]),
             (7, -13),
             textcoords="offset points",
             color="C1",

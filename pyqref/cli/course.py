@@ -63,10 +63,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     _add_material(actions)
 
 
-def _add_limits(action: argparse.ArgumentParser) -> None:
+def _add_seed(action: argparse.ArgumentParser) -> None:
     seed = action.add_mutually_exclusive_group()
     seed.add_argument("--seed", type=int, default=0, help="of the cases that are drawn (0)")
     seed.add_argument("--seed-file", type=Path, metavar="FILE", help="holds the seed, a number")
+
+
+def _add_limits(action: argparse.ArgumentParser) -> None:
+    _add_seed(action)
     action.add_argument(
         "--seconds", type=float, default=10.0, help="how long an exercise may take (10)"
     )
@@ -79,10 +83,13 @@ def _add_material(actions: argparse._SubParsersAction[argparse.ArgumentParser]) 
     for name, summary in (
         ("slides", "slides with their figures, a page of HTML for each week"),
         ("starter", "notebooks with holes for students, without answers"),
+        ("assignments", "the same with answers and points, for the folder source of nbgrader"),
         ("answers", "the model answers, one file for each exercise"),
     ):
         action = actions.add_parser(name, help=summary)
         action.add_argument("folder", type=Path, metavar="FOLDER", help="made if it is missing")
+        if name == "assignments":
+            _add_seed(action)
         if name == "slides":
             action.add_argument("--weeks", type=int, choices=(6, 12), default=12, help="plan (12)")
     tests = actions.add_parser(
@@ -175,12 +182,14 @@ def _grade_tests(options: argparse.Namespace) -> int:
 
 
 def _write(options: argparse.Namespace) -> int:
-    from ..course import material
+    from ..course import material, notebooks
 
     if options.action == "slides":
         files = material.write_slides(options.folder, options.weeks)
     elif options.action == "starter":
-        files = material.write_starters(options.folder)
+        files = notebooks.write_starters(options.folder)
+    elif options.action == "assignments":
+        files = notebooks.write_assignments(options.folder, seed=_seed(options))
     else:
         files = material.write_answers(options.folder)
     for file in files:

@@ -1,27 +1,16 @@
-"""Material for lectures: slides with figures, notebooks with holes, model answers."""
+"""Material for lectures: slides with figures, model answers."""
 
 from __future__ import annotations
 
 import html
-import json
-import re
 from pathlib import Path
-from typing import Any
 
-from .catalogue import answer, describe, exercises, get
-from .loading import wanted
+from .catalogue import answer, describe, exercises
 from .museum import bugs, picture
 from .plan import PLANS, Week
 
-__all__ = ["write_answers", "write_slides", "write_starters"]
+__all__ = ["write_answers", "write_slides"]
 
-#: What every notebook begins with.
-HOW = "Fill the holes; run what is below."
-BEGINNING = """\
-# Where pyqref is missing: %pip install pyqref
-import numpy as np
-
-from pyqref import course"""
 STYLE = """
 @page { size: 297mm 167mm; margin: 0 }
 * { box-sizing: border-box }
@@ -123,63 +112,6 @@ def _bug_slide(name: str) -> str:
         f'<img alt="right and wrong numbers" src="figures/{name}.svg">'
         f'<small><a href="{bug.reference}">{bug.reference}</a></small></section>'
     )
-
-
-def write_starters(folder: str | Path) -> list[Path]:
-    """Write notebooks with holes, one for each week of the plan, without answers.
-
-    Parameters
-    ----------
-    folder
-        Made if it is missing.
-    """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    files = []
-    for number, week in enumerate(PLANS[12], 1):
-        cells = [
-            _cell("markdown", f"# Week {number}: {week.title}\n\n{HOW}"),
-            _cell("code", BEGINNING),
-        ]
-        for name in week.exercises:
-            cells += [
-                _cell("markdown", f"## {name}\n\n```\n{describe(name)}\n```"),
-                _cell("code", _hole(name)),
-                _cell("code", f'course.check("{name}", {wanted(get(name).signature)});'),
-            ]
-        cells.append(_cell("markdown", f"## Project\n\n{week.project}"))
-        for place, cell in enumerate(cells):
-            cell["id"] = f"cell-{place}"
-        notebook = {
-            "cells": cells,
-            "metadata": {
-                "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
-            },
-            "nbformat": 4,
-            "nbformat_minor": 5,
-        }
-        file = folder / f"week_{number:02}.ipynb"
-        file.write_text(json.dumps(notebook, indent=1), "utf-8")
-        files.append(file)
-    return files
-
-
-def _cell(kind: str, source: str) -> dict[str, Any]:
-    """A cell of a notebook, ``markdown`` or ``code``."""
-    cell: dict[str, Any] = {"cell_type": kind, "metadata": {}, "source": source}
-    return cell if kind == "markdown" else cell | {"execution_count": None, "outputs": []}
-
-
-def _hole(name: str) -> str:
-    """The first lines of the model answer, and a hole for the rest."""
-    heads = re.findall(r"^ *(?:class|def) .*:$", answer(name), flags=re.MULTILINE)
-    lines = []
-    for head in heads:
-        lines.append(head)
-        if head.lstrip().startswith("def"):
-            indent = " " * (len(head) - len(head.lstrip()) + 4)
-            lines.append(f"{indent}raise NotImplementedError  # your answer")
-    return "\n".join(lines)
 
 
 def write_answers(folder: str | Path) -> list[Path]:

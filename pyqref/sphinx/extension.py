@@ -112,7 +112,7 @@ class FigureDirective(_Directive):
         caption = nodes.paragraph(text, "", *inlines)  # the source is what translators see
         self.set_source_info(caption)
         closing = nodes.raw("", CLOSING, format="html")
-        return [_marked(opening(name), name), caption, closing, *messages]
+        return [_marked(opening(name, self.config.language), name), caption, closing, *messages]
 
 
 class PlotDirective(_Directive):
@@ -202,7 +202,7 @@ def add_scripts(app: Any, name: str, template: str, context: Any, doctree: Any) 
     if needs:
         names = tuple(dict.fromkeys(each for each in needs if each in INTERACTIVE))
         app.add_css_file("pyqref/figures.css")
-        for file in script_names(names):
+        for file in script_names(names, app.config.language):
             app.add_js_file(f"pyqref/{file}", loading_method="defer")
 
 

@@ -12,6 +12,7 @@ import html
 from dataclasses import dataclass
 
 from .pictures import STATIC, drawn
+from .words import TRANSLATED, script_of, words
 
 __all__ = [
     "INTERACTIVE",
@@ -131,8 +132,8 @@ INTERACTIVE = {
 """All of them, by their names."""
 
 
-def script_names(names: tuple[str, ...]) -> list[str]:
-    """Return the files that some figures need, in the order of loading.
+def script_names(names: tuple[str, ...], language: str = "en") -> list[str]:
+    """Return the files that some figures need in a language, in the order of loading.
 
     Examples
     --------
@@ -140,7 +141,7 @@ def script_names(names: tuple[str, ...]) -> list[str]:
     ['numerics.js', 'drawing.js', 'digits.js', 'window.js', 'frame.js']
     """
     own = [script for name in names for script in _known(name).scripts]
-    return [*SHARED[:-1], *dict.fromkeys(own), SHARED[-1]]
+    return [*script_of(language), *SHARED[:-1], *dict.fromkeys(own), SHARED[-1]]
 
 
 def _known(name: str) -> Interactive:
@@ -149,14 +150,14 @@ def _known(name: str) -> Interactive:
     return INTERACTIVE[name]
 
 
-def opening(name: str) -> str:
+def opening(name: str, language: str = "en") -> str:
     """Return the HTML of a figure up to its caption: its start, and the picture without scripts."""
     each = _known(name)
     light, dark = (
-        "data:image/svg+xml;base64," + base64.b64encode(drawn(name, theme)).decode()
+        "data:image/svg+xml;base64," + base64.b64encode(drawn(name, theme, language)).decode()
         for theme in ("light", "dark")
     )
-    title = html.escape(each.title, quote=True)
+    title = html.escape(words(language).get(each.title, each.title), quote=True)
     return (
         f'<figure class="pyqref-figure" data-figure="{name}" aria-label="{title}">'
         f'<noscript><picture><source media="(prefers-color-scheme: dark)" srcset="{dark}"/>'
@@ -167,7 +168,7 @@ def opening(name: str) -> str:
 CLOSING = "</figcaption></figure>"
 
 
-def figure(name: str) -> str:
+def figure(name: str, language: str = "en") -> str:
     """Return the HTML of one figure; :func:`script_names` tells what must stand in the page.
 
     Parameters
@@ -175,6 +176,8 @@ def figure(name: str) -> str:
     name
         ``"range"``, ``"ties"``, ``"channels"``, ``"requantize"``, ``"straight-through"`` or
         ``"window"``.
+    language
+        As in :func:`figure_page`.
 
     Raises
     ------
@@ -188,11 +191,14 @@ def figure(name: str) -> str:
     """
     each = _known(name)
     labels = ", ".join(f"<code>{label}</code>" for label in each.labels)
-    caption = f"<strong>{each.title}</strong> {html.escape(each.caption)} Equations: {labels}."
-    return f"{opening(name)}{caption}{CLOSING}"
+    title, text, equations = (
+        words(language).get(said, said) for said in (each.title, each.caption, "Equations: {0}.")
+    )
+    caption = f"<strong>{title}</strong> {html.escape(text)} {equations.format(labels)}"
+    return f"{opening(name, language)}{caption}{CLOSING}"
 
 
-def figure_page(*names: str, title: str = "pyqref") -> str:
+def figure_page(*names: str, title: str = "pyqref", language: str = "en") -> str:
     """Return a whole page of HTML with some figures, for a browser without any other file.
 
     Parameters
@@ -202,11 +208,13 @@ def figure_page(*names: str, title: str = "pyqref") -> str:
         and ``"window"``; all six if none is given.
     title
         Of the page.
+    language
+        ``"en"`` or ``"zh_CN"``, simplified Chinese.
 
     Raises
     ------
     ValueError
-        There is no such figure.
+        There is no such figure, or no such language.
 
     Examples
     --------
@@ -214,13 +222,18 @@ def figure_page(*names: str, title: str = "pyqref") -> str:
     >>> "<title>Lecture 1</title>" in text, 'src="http' in text
     (True, False)
     """
+    if language not in ("en", *TRANSLATED):
+        possible = ", ".join(repr(each) for each in ("en", *TRANSLATED))
+        raise ValueError(f"language must be one of {possible}, got {language!r}")
     names = names or tuple(INTERACTIVE)
     folder = STATIC / "pyqref"
-    scripts = "\n".join((folder / file).read_text("utf-8") for file in script_names(names))
+    needed = script_names(names, language)
+    scripts = "\n".join((folder / file).read_text("utf-8") for file in needed)
     styles = (folder / "figures.css").read_text("utf-8")
-    figures = "\n".join(figure(name) for name in names)
+    figures = "\n".join(figure(name, language) for name in names)
+    tag = language.replace("_", "-")
     return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
+        f'<!DOCTYPE html>\n<html lang="{tag}">\n<head>\n<meta charset="utf-8"/>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
         f"<title>{html.escape(title)}</title>\n<style>\n{PAGE_STYLE}{styles}</style>\n</head>\n"
         f"<body>\n<main>\n{figures}\n</main>\n<script>\n{scripts}</script>\n</body>\n</html>\n"

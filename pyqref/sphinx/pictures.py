@@ -17,6 +17,7 @@ from ..numerics.convolution import conv_accumulator
 from ..numerics.fake_quantize import fake_quantize_per_tensor
 from ..numerics.qparams import choose_qparams, symmetric_qparams
 from ..numerics.requantize import requantization, requantize
+from .words import put_words, set_aside, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -174,7 +175,7 @@ _DRAW: dict[str, Callable[[Figure], None]] = {
 
 
 @cache
-def drawn(name: str, theme: str) -> bytes:
+def drawn(name: str, theme: str, language: str = "en") -> bytes:
     """Return the picture of a figure as SVG, in the colours of one theme.
 
     Parameters
@@ -183,6 +184,8 @@ def drawn(name: str, theme: str) -> bytes:
         As in :func:`pyqref.sphinx.figure_page`.
     theme
         ``"light"`` or ``"dark"``.
+    language
+        As in :func:`pyqref.sphinx.figure_page`.
 
     Examples
     --------
@@ -196,5 +199,6 @@ def drawn(name: str, theme: str) -> bytes:
     with plot.theme(theme), matplotlib.rc_context(WRITTEN):
         figure = Figure(figsize=(7.2, 3.4), layout="constrained")
         _DRAW[name](figure)
+        said = set_aside(figure, words(language)) if words(language) else {}
         figure.savefig(written, format="svg", metadata={"Date": None})
-    return written.getvalue()
+    return put_words(written.getvalue().decode(), said, language).encode()

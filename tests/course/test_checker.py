@@ -243,7 +243,12 @@ def test_reports_for_other_systems(tmp_path: Path, capsys: pytest.CaptureFixture
     assert 1 == main([*command, "--format", "gradescope", "--points", "30"])
     scope = json.loads(capsys.readouterr().out)
     assert [10, 0, 0] == [each["score"] for each in scope["tests"]]
-    assert {"name", "score", "max_score", "output"} == set(scope["tests"][0])
+    assert {"score": float, "tests": list} == {key: type(value) for key, value in scope.items()}
+    kinds = {"name": str, "score": float, "max_score": float, "output": str}
+    for each in scope["tests"]:  # as Gradescope documents them, each of the others may be left out
+        assert kinds == {key: type(value) for key, value in each.items()}
+        assert 0 <= each["score"] <= each["max_score"]
+    assert scope["score"] == sum(each["score"] for each in scope["tests"])
     out = tmp_path / "points"
     assert 1 == main([*command, "--format", "nbgrader", "--points", "30", "--out", str(out)])
     assert "10\n" == out.read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -124,6 +125,23 @@ def test_a_plan_has_every_exercise_and_every_tutorial_once(weeks: int) -> None:
         assert all([week.goals, week.needs, week.question, week.project, min(week.hours) > 0])
 
 
+def check_assignment(cells: list[dict[str, Any]]) -> None:
+    """What nbgrader's schema 3 and its marks ask for; without the answers it is still Python."""
+    about = [cell["metadata"]["nbgrader"] for cell in cells if cell["metadata"]]
+    names = [each["grade_id"] for each in about]
+    assert len(names) == len(set(names)) > 0
+    assert {3} == {each["schema_version"] for each in about}
+    assert all(each["solution"] != each["grade"] == ("points" in each) for each in about)
+    for cell in cells:
+        marks = re.findall(r"### (BEGIN|END) (SOLUTION|HIDDEN TESTS)", cell["source"])
+        assert marks[::2] == [("BEGIN", what) for _, what in marks[1::2]]
+        released = re.sub(r"### BEGIN (?s:.*?)### END.*", "pass", cell["source"])
+        assert "seed = 77" not in released
+        if cell["cell_type"] == "code":
+            compile(released, "released", "exec")
+            assert "np.rint" not in released
+
+
 def test_slides_notebooks_and_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A page and a notebook for each week; no notebook holds an answer."""
     import json
@@ -147,6 +165,10 @@ def test_slides_notebooks_and_answers(tmp_path: Path, capsys: pytest.CaptureFixt
             if cell["cell_type"] == "code":
                 compile(cell["source"], str(notebook), "exec")
                 assert "np.rint" not in cell["source"]
+    assert 0 == main(["course", "assignments", str(tmp_path / "source"), "--seed", "77"])
+    for notebook in notebooks:
+        source = tmp_path / "source" / notebook.stem / notebook.name
+        check_assignment(json.loads(source.read_text("utf-8"))["cells"])
     capsys.readouterr()
     file = tmp_path / "answers" / "fuse.py"
     assert 0 == main(["course", "check", "fuse", str(file)])

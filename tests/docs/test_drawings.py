@@ -13,6 +13,8 @@ matplotlib.use("agg")
 pytest.importorskip("sphinx_gallery")
 from docs.extensions import FOLDER, extension
 
+from pyqref.sphinx.words import set_aside
+
 DOCS = FOLDER.parent
 RUNGS = sorted(set((DOCS / "start").glob("*.rst")) - {DOCS / "start" / "index.rst"})
 """Chapters that compare methods; they have no plain formula beside an exact one."""
@@ -31,9 +33,7 @@ def read(path: Path) -> str:
 def test_each_drawing_of_a_page_has_a_function_and_each_function_a_page() -> None:
     """A figure that no page shows is found, and one that a page asks for and nobody draws."""
     pages = [path for path in DOCS.rglob("*.rst") if "auto_tutorials" not in path.parts]
-    shown = {
-        name for path in pages for name in re.findall(r"^\.\. drawing:: (\S+)$", read(path), re.M)
-    }
+    shown = {name for path in pages for name in re.findall(DRAWING, read(path), re.M)}
     made = set()
     for path in (DOCS / "drawings").glob("*.py"):
         for node in ast.parse(read(path)).body:
@@ -94,4 +94,22 @@ def test_a_drawing_is_four_files(tmp_path: Path) -> None:
     assert ["#ffffff", "#ffffff", "#161b22", "#161b22"] == papers
 
 
+def test_drawings_of_translated_pages_speak_their_language(tmp_path: Path) -> None:
+    """Each text of a drawing is in the table, and each of the table in a drawing."""
+    extension("two_themes")
+    drawing, pages = extension("drawing"), extension("languages").TRANSLATED
+    shown = {
+        name for page in pages for name in re.findall(DRAWING, read(DOCS / f"{page}.rst"), re.M)
+    }
+    table = drawing.table("zh_CN")
+    figures = {name: drawing.function_of(name)() for name in shown}
+    said = {text for each in figures.values() for text in set_aside(each, table).values()}
+    assert set(table.values()) == said
+    wide, narrow, *_ = drawing.draw("start.eight", tmp_path, "zh_CN")
+    for file in (wide, narrow):
+        assert ["数", "整数"] == re.findall(r'<text xml:lang="zh-CN"[^>]*>([^<]*)<', read(file))
+        assert "—" not in read(file)
+
+
+DRAWING = r"^\.\. drawing:: (\S+)$"
 PAPER = re.compile(r'<g id="patch_1">.*?fill: (#[0-9a-f]{6})', re.DOTALL)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from pages.browser import PROGRAM, Browser
-from pages.oracles import ORACLES
+from pages.oracles import FILTERS, ORACLES
 
 from pyqref.sphinx import figure_page
 from pyqref.sphinx.interactive import INTERACTIVE, STATIC, figure
+from pyqref.sphinx.pictures import drawn
+from pyqref.sphinx.words import words
 
 SETTINGS = 1000
 #: Sets the controls, tells the page as a hand on one of them does, and reads the table.
@@ -152,6 +155,59 @@ def test_a_picture_stands_where_scripts_are_off(name):
     inside = figure(name).partition("<noscript>")[2].partition("</noscript>")[0]
     assert 2 == inside.count("data:image/svg+xml;base64,")
     assert f'alt="{INTERACTIVE[name].title}"' in inside
+
+
+SAID = re.compile(r"say`([^`]*)`")
+NUMBER = re.compile(r"\$\{(?:[^{}]|\{[^{}]*\})*\}")
+#: Names and formulas, which are the same in both languages.
+NAMES = "eq|fbgemm|qnnpack|relu|round|quantize|fake_quantize"
+TEXTS = """
+[...document.querySelectorAll("figure")].flatMap(figure => [
+  figure.getAttribute("aria-label"), figure.querySelector("svg").getAttribute("aria-label"),
+  figure.querySelector("svg").textContent, figure.textContent,
+  ...[...figure.querySelectorAll("option, label, th, button, li, p")].map(each => each.textContent)
+])
+"""
+
+
+def test_every_text_of_the_scripts_is_translated():
+    """The table has what scripts, captions and pictures say, and nothing else."""
+    said = {text for each in INTERACTIVE.values() for text in (each.title, each.caption)}
+    said |= {*FILTERS, "Equations: {0}."}
+    for path in (STATIC / "pyqref").glob("*.js"):
+        for text in SAID.findall(path.read_text(encoding="utf-8")):
+            parts = re.sub(r"\s+", " ", NUMBER.sub("\0", text)).split("\0")
+            said.add("".join(f"{part}{{{k}}}" for k, part in enumerate(parts[:-1])) + parts[-1])
+    table = words("zh_CN")
+    assert set() == said - set(table)
+    for english, chinese in table.items():
+        assert sorted(re.findall(r"\{\d\}", english)) == sorted(re.findall(r"\{\d\}", chinese))
+    pictures = "".join(drawn(name, "light", "zh_CN").decode() for name in INTERACTIVE)
+    shown = set(re.findall(r'<text xml:lang="zh-CN"[^>]*>([^<]*)<', pictures))
+    assert {table[each] for each in set(table) - said} <= shown <= set(table.values())
+
+
+def test_a_chinese_page_says_no_english_word(page, tmp_path):
+    """With settings at both ends of every control, in drawings, sentences and tables."""
+    english = page.run("location.href")
+    path = tmp_path / "chinese.html"
+    path.write_text(figure_page(language="zh_CN"), encoding="utf-8")
+    page.open(path.as_uri())
+    texts = page.run(TEXTS)
+    for end in ("min", "max"):
+        page.run(f"""document.querySelectorAll("figure form").forEach(form => {{
+          form.querySelectorAll("[type=range]").forEach(each => each.value = each.{end});
+          form.querySelectorAll("select").forEach(each => each.selectedIndex =
+            "{end}" === "max" ? each.options.length - 1 : 0);
+          form.dispatchEvent(new InputEvent("input", {{ bubbles: true }}));
+        }})""")
+        page.run("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+        texts += page.run(TEXTS)
+    page.open(english)
+    known = re.compile(rf"eq(-[a-z]+)+|(?<![a-z])({NAMES})(?![a-z])", re.IGNORECASE)
+    assert set() == {
+        word for text in texts for word in re.findall("[A-Za-z]{3,}", known.sub("", text))
+    }
 
 
 def test_scripts_load_nothing():

@@ -2,7 +2,7 @@
 "use strict";
 (function (P) {
   const { f32, symmetricScale, quantize, quantizeChannel, dequantize } = P.numerics;
-  const { line, rect, circle, text, few } = P.drawing;
+  const { line, rect, circle, text, few, say } = P.drawing;
   /* The weights of four channels, in parts of the largest one of each. */
   const PATTERNS = [
     [-1, 0.83, -0.55, 0.31, -0.12, 0.05, 0.47, -0.76],
@@ -49,7 +49,7 @@
     const X = (w) => left + ((w + most) / (2 * most)) * inner;
     const y = top + 46;
     let svg = text(left, top + 14, words, `pq-small ${name}`);
-    svg += text(width - 10, top + 14, `error ${percent(error)}`, `pq-small ${name}`, "end");
+    svg += text(width - 10, top + 14, say`error ${percent(error)}`, `pq-small ${name}`, "end");
     svg += line(left, y, left + inner, y, "pq-axis");
     const from = Math.max(n.quantMin, Math.ceil(-most / scale));
     const to = Math.min(n.quantMax, Math.floor(most / scale));
@@ -65,40 +65,41 @@
   function draw(n, width) {
     let svg = "", top = 0;
     n.sizes.forEach((size, c) => {
-      svg += text(10, top + 16, `channel ${c}: weights up to ${few(size)}`, "pq-strong");
-      svg += strip(n, c, top + 20, width, `one scale for all, ${few(n.scale, 3)}`, "pq-b", n.scale,
+      svg += text(10, top + 16, say`channel ${c}: weights up to ${few(size)}`, "pq-strong");
+      svg += strip(n, c, top + 20, width, say`one scale for all, ${few(n.scale, 3)}`, "pq-b", n.scale,
         n.byTensor[c], n.tensorErrors[c]);
-      svg += strip(n, c, top + 82, width, `a scale of its own, ${few(n.scales[c], 3)}`, "pq-a", n.scales[c],
+      svg += strip(n, c, top + 82, width, say`a scale of its own, ${few(n.scales[c], 3)}`, "pq-a", n.scales[c],
         n.byChannel[c], n.channelErrors[c]);
       top += 158;
     });
-    return { svg, height: top, describe: "Four channels of eight weights. Above, the grid of one scale " +
-      "for all; below it, the grid of the channel's own scale. " + n.sizes.map((_, c) =>
-      `Channel ${c}: error ${percent(n.tensorErrors[c])} and ${percent(n.channelErrors[c])}`).join("; ") };
+    const errors = n.sizes.map((_, c) =>
+      say`Channel ${c}: error ${percent(n.tensorErrors[c])} and ${percent(n.channelErrors[c])}`).join("; ");
+    return { svg, height: top, describe: say`Four channels of eight weights. Above, the grid of one scale
+      for all; below it, the grid of the channel's own scale. ${errors}` };
   }
 
   function sentence(n) {
     const worst = n.tensorErrors.indexOf(Math.max(...n.tensorErrors));
     const zeros = n.tensor[worst].filter((q) => q === 0).length;
-    return `With one scale for all, channel ${worst} is off by ${percent(n.tensorErrors[worst])} of its ` +
-      `own size, and ${zeros} of its 8 weights become zero. With a scale of its own it is off by ` +
-      `${percent(n.channelErrors[worst])}.`;
+    return say`With one scale for all, channel ${worst} is off by ${percent(n.tensorErrors[worst])} of its
+      own size, and ${zeros} of its 8 weights become zero. With a scale of its own it is off by
+      ${percent(n.channelErrors[worst])}.`;
   }
 
   const slider = (name, channel, value) =>
-    ({ name, label: `largest weight of channel ${channel}`, min: 0.01, max: 1, step: 0.01, value });
+    ({ name, label: say`largest weight of channel ${channel}`, min: 0.01, max: 1, step: 0.01, value });
   P.figures = P.figures || {};
   P.figures.channels = {
     controls: [slider("a", 0, 1), slider("b", 1, 0.4), slider("c", 2, 0.15), slider("d", 3, 0.04),
-      { name: "bits", label: "bits", min: 2, max: 8, step: 1, value: 4 }],
+      { name: "bits", label: say`bits`, min: 2, max: 8, step: 1, value: 4 }],
     numbers, draw, sentence,
     rows: (n) => [
-      ["scale of the tensor", "scale", [n.scale]],
-      ["scales of the channels", "scales", n.scales],
-      ...n.tensor.map((row, c) => [`integers of channel ${c}, one scale`, `tensor_${c}`, row]),
-      ...n.channel.map((row, c) => [`integers of channel ${c}, own scale`, `channel_${c}`, row]),
-      ["errors, one scale", "tensor_errors", n.tensorErrors],
-      ["errors, own scales", "channel_errors", n.channelErrors],
+      [say`scale of the tensor`, "scale", [n.scale]],
+      [say`scales of the channels`, "scales", n.scales],
+      ...n.tensor.map((row, c) => [say`integers of channel ${c}, one scale`, `tensor_${c}`, row]),
+      ...n.channel.map((row, c) => [say`integers of channel ${c}, own scale`, `channel_${c}`, row]),
+      [say`errors, one scale`, "tensor_errors", n.tensorErrors],
+      [say`errors, own scales`, "channel_errors", n.channelErrors],
     ],
   };
 })(window.pyqrefFigures);

@@ -7,6 +7,14 @@ window.pyqrefFigures = window.pyqrefFigures || {};
   const escaped = (text) =>
     String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
+  /* A text in the language of the page. For one in English, with {0}, {1} where numbers stand,
+  `P.words` has the same in another language, if a file with such words was loaded before. */
+  function say(parts, ...values) {
+    const english = parts.reduce((before, part, k) => `${before}{${k - 1}}${part}`);
+    const key = english.replace(/\s+/g, " ");
+    return ((P.words || {})[key] || key).replace(/\{(\d)\}/g, (_, k) => values[k]);
+  }
+
   function line(x1, y1, x2, y2, name) {
     return `<line x1="${put(x1)}" y1="${put(y1)}" x2="${put(x2)}" y2="${put(y2)}" class="${name}"/>`;
   }
@@ -94,5 +102,6 @@ window.pyqrefFigures = window.pyqrefFigures || {};
     return minus(value);
   }
 
-  P.drawing = { line, path, rect, circle, text, arrow, ticks, axes, panel, few, exact, escaped, minus };
+  P.drawing = { line, path, rect, circle, text, arrow, ticks, axes, panel, few, exact, escaped, minus,
+    say };
 })(window.pyqrefFigures);

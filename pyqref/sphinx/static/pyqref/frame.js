@@ -14,7 +14,7 @@ Nothing is stored and nothing is loaded. */
 window.pyqrefFigures = window.pyqrefFigures || {};
 (function (P) {
   P.figures = P.figures || {};
-  const { exact, minus } = P.drawing;
+  const { exact, minus, say } = P.drawing;
   let count = 0;
 
   function make(tag, attributes, ...children) {
@@ -96,7 +96,7 @@ window.pyqrefFigures = window.pyqrefFigures || {};
     const prefix = `pq-${figure.dataset.figure}-${count++}`;
     const controls = kind.controls.map((spec) => control(spec, prefix));
     const form = make("form", { class: "pq-controls" }, ...controls.map((each) => each.place));
-    const again = make("button", { type: "reset", class: "pq-reset" }, "Reset");
+    const again = make("button", { type: "reset", class: "pq-reset" }, say`Reset`);
     form.append(make("div", { class: "pq-control" }, again));
     const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     drawing.setAttribute("role", "img");
@@ -104,7 +104,7 @@ window.pyqrefFigures = window.pyqrefFigures || {};
     const steps = kind.steps ? make("ol", { class: "pq-steps" }) : null;
     const table = make("table", { class: "pq-table" });
     const numbers = make("details", { class: "pq-numbers" },
-      make("summary", {}, "All numbers, to the last bit"), table);
+      make("summary", {}, say`All numbers, to the last bit`), table);
     const body = make("div", { class: "pq-body" }, drawing, ...(steps ? [steps] : []), sentence, form,
       numbers);
     figure.querySelectorAll("noscript").forEach((each) => each.remove());

@@ -2,7 +2,7 @@
 "use strict";
 (function (P) {
   const { f32, chooseQparams, quantize, dequantize } = P.numerics;
-  const { line, path, rect, circle, text, axes, panel, few } = P.drawing;
+  const { line, path, rect, circle, text, axes, panel, few, say } = P.drawing;
   const ENDS = [-4, 4];
 
   /* Forty-one numbers, close together around zero. */
@@ -36,11 +36,11 @@
     const { scale, zeroPoint, quantMin, quantMax } = n;
     const back = (x) => dequantize(quantize(x, scale, zeroPoint, quantMin, quantMax), scale, zeroPoint);
     const upper = axes({ left, top: 30, width: inner, height: 240, across: ENDS, up: ENDS,
-      xTicks: [], yTicks: [-4, -2, 0, 2, 4], yLabel: "the number that its integer stands for" });
+      xTicks: [], yTicks: [-4, -2, 0, 2, 4], yLabel: say`the number that its integer stands for` });
     const most = Math.max(0.5, 0.6 * scale);
     const lower = axes({ left, top: 320, width: inner, height: 110, across: ENDS, up: [-most, most],
       xTicks: [-4, -2, 0, 2, 4],
-      yTicks: most > 0.5 ? undefined : [-0.5, 0, 0.5], yLabel: "error", xLabel: "real number x" });
+      yTicks: most > 0.5 ? undefined : [-0.5, 0, 0.5], yLabel: say`error`, xLabel: say`real number x` });
     let svg = upper.svg + lower.svg;
     for (const { top, height, X } of [{ top: 30, height: 240, ...upper }, { top: 320, height: 110, ...lower }]) {
       const [a, b] = n.ends.map((each) => Math.min(Math.max(each, ENDS[0]), ENDS[1]));
@@ -76,50 +76,50 @@
     }
     if (n.outlier > 0) {
       const place = Math.min(n.outlier, 4), beyond = n.outlier > 4;
-      svg += text(lower.X(place) - 8, 416, beyond ? `outlier ${n.outlier} →` : "outlier", "pq-small pq-b",
-        "end");
+      svg += text(lower.X(place) - 8, 416, beyond ? say`outlier ${n.outlier} →` : say`outlier`,
+        "pq-small pq-b", "end");
       svg += line(lower.X(place), 430, lower.X(place), 408, "pq-line pq-b");
     }
     const [px, py] = [upper.X(n.x), upper.Y(clip(n.stands, 4))];
     svg += line(px, 270, px, py, "pq-line pq-b") + line(px, py, left, py, "pq-line pq-b");
     svg += line(px, lower.Y(0), px, lower.Y(clip(n.error, most)), "pq-line pq-b");
     svg += circle(px, py, 5, "pq-dot pq-b") + circle(px, lower.Y(clip(n.error, most)), 5, "pq-dot pq-b");
-    return { svg, height: 474, describe: `Staircase of ${n.quantMax - n.quantMin + 1} integers, each ` +
-      `${few(scale)} wide, and below it the error, between minus and plus ${few(scale / 2)} inside of ` +
-      `${few(n.ends[0])} to ${few(n.ends[1])}.` };
+    return { svg, height: 474, describe: say`Staircase of ${n.quantMax - n.quantMin + 1} integers, each
+      ${few(scale)} wide, and below it the error, between minus and plus ${few(scale / 2)} inside of
+      ${few(n.ends[0])} to ${few(n.ends[1])}.` };
   }
 
   function sentence(n) {
     const kind = f32(n.x) < n.ends[0] - n.scale / 2 || f32(n.x) > n.ends[1] + n.scale / 2
-      ? " It lies outside of the range and is clipped." : "";
-    return `${few(n.x)} becomes the integer ${few(n.q)}, which stands for ${few(n.stands)}: an error of ` +
-      `${few(n.error, 3)}, where a step is ${few(n.scale)}.${kind} Over the 41 numbers marked below, the ` +
-      `root mean square error is ${few(n.rms, 3)}.`;
+      ? say` It lies outside of the range and is clipped.` : "";
+    return say`${few(n.x)} becomes the integer ${few(n.q)}, which stands for ${few(n.stands)}: an error of
+      ${few(n.error, 3)}, where a step is ${few(n.scale)}.${kind} Over the 41 numbers marked below, the
+      root mean square error is ${few(n.rms, 3)}.`;
   }
 
   P.figures = P.figures || {};
   P.figures.range = {
     controls: [
-      { name: "x", label: "number x", min: -4, max: 4, step: 0.01, value: 0.8 },
-      { name: "bits", label: "bits", min: 2, max: 8, step: 1, value: 3 },
-      { name: "low", label: "smallest number seen", min: -4, max: 0, step: 0.05, value: -2.25 },
-      { name: "high", label: "largest number seen", min: 0, max: 4, step: 0.05, value: 2.25 },
-      { name: "outlier", label: "one outlier", min: 0, max: 40, step: 0.5, value: 0,
-        words: (value) => (value ? String(value) : "none") },
-      { name: "scheme", label: "scheme", value: "affine",
-        options: [["affine", "affine, unsigned"], ["symmetric", "symmetric, signed"]] },
+      { name: "x", label: say`number x`, min: -4, max: 4, step: 0.01, value: 0.8 },
+      { name: "bits", label: say`bits`, min: 2, max: 8, step: 1, value: 3 },
+      { name: "low", label: say`smallest number seen`, min: -4, max: 0, step: 0.05, value: -2.25 },
+      { name: "high", label: say`largest number seen`, min: 0, max: 4, step: 0.05, value: 2.25 },
+      { name: "outlier", label: say`one outlier`, min: 0, max: 40, step: 0.5, value: 0,
+        words: (value) => (value ? String(value) : say`none`) },
+      { name: "scheme", label: say`scheme`, value: "affine",
+        options: [["affine", say`affine, unsigned`], ["symmetric", say`symmetric, signed`]] },
     ],
     numbers, draw, sentence,
     drag: (n, x, y, width) => ({ x: Math.min(Math.max(-4 + (8 * (x - 44)) / (width - 56), -4), 4).toFixed(2) }),
     rows: (n) => [
-      ["range of the integers", "range", [n.quantMin, n.quantMax]],
-      ["scale s", "scale", [n.scale]],
-      ["zero point z", "zero_point", [n.zeroPoint]],
-      ["real numbers at both ends", "ends", n.ends],
-      ["integer q of x", "q", [n.q]],
-      ["it stands for s (q − z)", "stands", [n.stands]],
-      ["error", "error", [n.error]],
-      ["root mean square error of 41 numbers", "rms", [n.rms]],
+      [say`range of the integers`, "range", [n.quantMin, n.quantMax]],
+      [say`scale s`, "scale", [n.scale]],
+      [say`zero point z`, "zero_point", [n.zeroPoint]],
+      [say`real numbers at both ends`, "ends", n.ends],
+      [say`integer q of x`, "q", [n.q]],
+      [say`it stands for s (q − z)`, "stands", [n.stands]],
+      [say`error`, "error", [n.error]],
+      [say`root mean square error of 41 numbers`, "rms", [n.rms]],
     ],
   };
 })(window.pyqrefFigures);

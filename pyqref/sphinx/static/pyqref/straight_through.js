@@ -2,7 +2,7 @@
 "use strict";
 (function (P) {
   const { f32, fakeQuantize } = P.numerics;
-  const { line, path, rect, circle, text, axes, panel, few } = P.drawing;
+  const { line, path, rect, circle, text, axes, panel, few, say } = P.drawing;
   const STEPS = 12;
 
   function numbers(state) {
@@ -27,7 +27,7 @@
     const upper = axes({ left, top: 30, width: inner, height: 230, across, up: across, xTicks: [],
       yTicks: [-4, -2, 0, 2, 4], yLabel: "y = fake_quantize(x)" });
     const lower = axes({ left, top: 304, width: inner, height: 70, across, up: [-0.25, 1.25],
-      xTicks: [-4, -2, 0, 2, 4], yTicks: [0, 1], yLabel: "slope that backward uses", xLabel: "x" });
+      xTicks: [-4, -2, 0, 2, 4], yTicks: [0, 1], yLabel: say`slope that backward uses`, xLabel: "x" });
     const { X } = upper, cut = (y) => Math.min(Math.max(y, -4), 4);
     let svg = upper.svg + lower.svg;
     const pass = [[], []];
@@ -50,7 +50,7 @@
     svg += line(X(-4), upper.Y(-4), X(4), upper.Y(4), "pq-dash");
     svg += line(left, upper.Y(n.target), left + inner, upper.Y(n.target), "pq-line pq-c");
     const side = n.start < 0 ? [left + inner - 6, "end"] : [left + 6, "start"];
-    svg += text(side[0], upper.Y(n.target) - 6, `target ${few(n.target)}`, "pq-small pq-c", side[1]);
+    svg += text(side[0], upper.Y(n.target) - 6, say`target ${few(n.target)}`, "pq-small pq-c", side[1]);
     svg += panel(left, 30, inner, 230, path(stairs, "pq-line pq-a")) + path(slope, "pq-line pq-a");
     svg += line(left, lower.Y(0) + 3, left + inner, lower.Y(0) + 3, "pq-dash");
     const way = n.xs.map((x, k) => [X(cut(x)), upper.Y(cut(n.ys[k]))]);
@@ -60,37 +60,37 @@
     });
     svg += circle(way[0][0], way[0][1], 6, "pq-dot pq-b");
     svg += circle(way[STEPS][0], way[STEPS][1], 9, "pq-ring pq-b");
-    return { svg, height: 418, describe: `The staircase of fake quantization, and below it the slope that ` +
-      `backward uses: one between ${few(n.ends[0])} and ${few(n.ends[1])}, zero outside. Twelve steps of ` +
-      `gradient descent lead from ${few(n.xs[0])} to ${few(n.xs[STEPS])}.` };
+    return { svg, height: 418, describe: say`The staircase of fake quantization, and below it the slope that
+      backward uses: one between ${few(n.ends[0])} and ${few(n.ends[1])}, zero outside. Twelve steps of
+      gradient descent lead from ${few(n.xs[0])} to ${few(n.xs[STEPS])}.` };
   }
 
   function sentence(n) {
     const here = n.masks[0]
-      ? `At ${few(n.start)} the gradient ${few(n.gradients[0], 3)} passes, as if rounding were not there.`
-      : `${few(n.start)} lies outside of the range: no gradient passes, and it cannot move.`;
-    return `${here} Twelve steps of gradient descent on (y − target)² / 2 lead to x = ` +
-      `${few(n.xs[STEPS])}, y = ${few(n.ys[STEPS])}. The true slope of a staircase is zero nearly ` +
-      `everywhere (dashed): nothing would be learned.`;
+      ? say`At ${few(n.start)} the gradient ${few(n.gradients[0], 3)} passes, as if rounding were not there.`
+      : say`${few(n.start)} lies outside of the range: no gradient passes, and it cannot move.`;
+    return say`${here} Twelve steps of gradient descent on (y − target)² / 2 lead to x =
+      ${few(n.xs[STEPS])}, y = ${few(n.ys[STEPS])}. The true slope of a staircase is zero nearly
+      everywhere (dashed): nothing would be learned.`;
   }
 
   P.figures = P.figures || {};
   P.figures["straight-through"] = {
     controls: [
-      { name: "start", label: "start x", min: -4, max: 4, step: 0.05, value: -1.6 },
-      { name: "target", label: "target", min: -4, max: 4, step: 0.05, value: 1.3 },
-      { name: "rate", label: "learning rate", min: 0.05, max: 1, step: 0.05, value: 0.25 },
-      { name: "scale", label: "scale s", min: 0.1, max: 1.5, step: 0.05, value: 0.6 },
-      { name: "zeroPoint", label: "zero point z", min: 0, max: 7, step: 1, value: 3 },
-      { name: "bits", label: "bits", min: 2, max: 4, step: 1, value: 3 },
+      { name: "start", label: say`start x`, min: -4, max: 4, step: 0.05, value: -1.6 },
+      { name: "target", label: say`target`, min: -4, max: 4, step: 0.05, value: 1.3 },
+      { name: "rate", label: say`learning rate`, min: 0.05, max: 1, step: 0.05, value: 0.25 },
+      { name: "scale", label: say`scale s`, min: 0.1, max: 1.5, step: 0.05, value: 0.6 },
+      { name: "zeroPoint", label: say`zero point z`, min: 0, max: 7, step: 1, value: 3 },
+      { name: "bits", label: say`bits`, min: 2, max: 4, step: 1, value: 3 },
     ],
     numbers, draw, sentence,
     drag: (n, x, y, width) => ({ start: Math.min(Math.max(-4 + (8 * (x - 44)) / (width - 56), -4), 4).toFixed(2) }),
     rows: (n) => [
-      ["x, step by step", "xs", n.xs],
+      [say`x, step by step`, "xs", n.xs],
       ["y = fake_quantize(x)", "ys", n.ys],
-      ["gradient passes", "masks", n.masks],
-      ["gradient with respect to x", "gradients", n.gradients],
+      [say`gradient passes`, "masks", n.masks],
+      [say`gradient with respect to x`, "gradients", n.gradients],
     ],
   };
 })(window.pyqrefFigures);

@@ -2,7 +2,7 @@
 "use strict";
 (function (P) {
   const { f32, fma, reciprocal, roundHalfEven, roundHalfAway, quantize, saturate } = P.numerics;
-  const { line, rect, circle, text, arrow, few } = P.drawing;
+  const { line, rect, circle, text, arrow, few, say } = P.drawing;
 
   function numbers(state) {
     const { x, scale, zeroPoint } = state;
@@ -52,43 +52,44 @@
   function draw(n, width) {
     const differs = (q) => q !== n.first;
     const svg =
-      lane(0, width, `add z = ${few(n.zeroPoint)}, ties to even: quantize`, n.sum, [n.first],
+      lane(0, width, say`add z = ${few(n.zeroPoint)}, ties to even: quantize`, n.sum, [n.first],
         n.first, false) +
-      lane(104, width, "ties to even, add z: fake_quantize", n.product,
+      lane(104, width, say`ties to even, add z: fake_quantize`, n.product,
         [n.rounded, n.after], n.after, differs(n.after)) +
-      lane(208, width, "add z, ties away from 0: round() in C", n.sum, [n.away], n.away,
+      lane(208, width, say`add z, ties away from 0: round() in C`, n.sum, [n.away], n.away,
         differs(n.away));
-    return { svg, height: 304, describe: `Three number lines, whose middle one adds the zero point after rounding. Adding the zero point first gives ` +
-      `${few(n.first)}; rounding first gives ${few(n.after)}; rounding ties away from zero gives ` +
-      `${few(n.away)}.` };
+    return { svg, height: 304, describe: say`Three number lines, whose middle one adds the zero point after
+      rounding. Adding the zero point first gives ${few(n.first)}; rounding first gives ${few(n.after)};
+      rounding ties away from zero gives ${few(n.away)}.` };
   }
 
   function sentence(n) {
-    const place = `x / s + z is ${few(n.sum, 9)}`;
     const results = [n.first, n.after, n.away];
     const same = results.every((each) => each === n.first);
-    const end = same ? `All three rules give ${few(n.first)}.`
-      : `The rules give ${results.map((each) => few(each)).join(", ")}.`;
-    return `${place}, ${n.tie ? "a tie: half-way between two integers" : "not a tie"}. ${end}` +
-      (n.tie && same ? " The zero point is even, or rounding away from zero meets the even one." : "");
+    const place = n.tie ? say`x / s + z is ${few(n.sum, 9)}, a tie: half-way between two integers. `
+      : say`x / s + z is ${few(n.sum, 9)}, not a tie. `;
+    const end = same ? say`All three rules give ${few(n.first)}.`
+      : say`The rules give ${results.map((each) => few(each)).join(", ")}.`;
+    return place + end + (n.tie && same
+      ? say` The zero point is even, or rounding away from zero meets the even one.` : "");
   }
 
   P.figures = P.figures || {};
   P.figures.ties = {
     controls: [
-      { name: "x", label: "number x", min: -4, max: 4, step: 0.125, value: 0.5 },
-      { name: "zeroPoint", label: "zero point z", min: -5, max: 5, step: 1, value: 1 },
-      { name: "scale", label: "scale s", value: "1", numeric: true,
+      { name: "x", label: say`number x`, min: -4, max: 4, step: 0.125, value: 0.5 },
+      { name: "zeroPoint", label: say`zero point z`, min: -5, max: 5, step: 1, value: 1 },
+      { name: "scale", label: say`scale s`, value: "1", numeric: true,
         options: ["0.1", "0.25", "0.3", "0.5", "1", "2"].map((each) => [each, each]) },
     ],
     numbers, draw, sentence,
     rows: (n) => [
       ["1 / s", "inverse", [n.inverse]],
       ["x · (1 / s)", "product", [n.product]],
-      ["x · (1 / s) + z, rounded once", "sum", [n.sum]],
-      ["z first, ties to even", "first", [n.first]],
-      ["rounded first, then z", "after", [n.after]],
-      ["z first, ties away from zero", "away", [n.away]],
+      [say`x · (1 / s) + z, rounded once`, "sum", [n.sum]],
+      [say`z first, ties to even`, "first", [n.first]],
+      [say`rounded first, then z`, "after", [n.after]],
+      [say`z first, ties away from zero`, "away", [n.away]],
     ],
   };
 })(window.pyqrefFigures);

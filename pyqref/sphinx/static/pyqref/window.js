@@ -2,7 +2,7 @@
 "use strict";
 (function (P) {
   const { f32, chooseQparams, symmetricScale, quantize, requantize, saturate } = P.numerics;
-  const { line, rect, text, few } = P.drawing;
+  const { line, rect, text, few, say } = P.drawing;
   const FILTERS = {
     "vertical edges": [-1, 0, 1, -2, 0, 2, -1, 0, 1],
     "horizontal edges": [-1, -2, -1, 0, 0, 0, 1, 2, 1],
@@ -72,9 +72,9 @@
       svg += text(x + (cell - 3) / 2, y + 17, words, "pq-tiny", "middle");
       svg += text(x + (cell - 3) / 2, y + 35, few(product, 6), "pq-strong pq-tick", "middle");
     });
-    svg += text(left, top + 162, `sum: accumulator ${few(n.accumulator, 7)}`, "pq-strong pq-b");
+    svg += text(left, top + 162, say`sum: accumulator ${few(n.accumulator, 7)}`, "pq-strong pq-b");
     svg += line(left, top + 172, left + 3 * cell - 3, top + 172, "pq-axis");
-    return svg + text(left, top + 194, `requantized: q = ${few(n.q)}`, "pq-strong pq-a");
+    return svg + text(left, top + 194, say`requantized: q = ${few(n.q)}`, "pq-strong pq-a");
   }
 
   /* Side by side where there is room, below each other on a phone. */
@@ -93,13 +93,14 @@
   function draw(n, width) {
     const at = layout(width), size = at.cell, [left, top] = at.image;
     const place = [n.row - 1, n.column - 1];
-    const words = `input: zero point ${n.input.zeroPoint}`;
+    const words = say`input: zero point ${n.input.zeroPoint}`;
     const svg = padding(left, top, size, n.input.zeroPoint) +
       text(left - size, top - size - 8, words, "pq-strong") +
       grid(left, top, size, n.image, [...place, 3], "") + sum(n, ...at.sum) +
-      grid(...at.output, size, n.output, [n.row, n.column, 1], `output: zero point ${n.out.zeroPoint}`);
-    return { svg, height: at.height + 6, describe: `The digit ${n.digit} as eight by eight integers, nine ` +
-      `products of the window at row ${n.row}, column ${n.column}, and the output as integers.` };
+      grid(...at.output, size, n.output, [n.row, n.column, 1],
+        say`output: zero point ${n.out.zeroPoint}`);
+    return { svg, height: at.height + 6, describe: say`The digit ${n.digit} as eight by eight integers, nine
+      products of the window at row ${n.row}, column ${n.column}, and the output as integers.` };
   }
 
   function drag(n, x, y, width) {
@@ -113,33 +114,33 @@
 
   function sentence(n) {
     const outside = n.row % 7 === 0 || n.column % 7 === 0
-      ? ` Outside of the image stands the zero point ${n.input.zeroPoint}, which is real 0.` : "";
-    return `At row ${n.row}, column ${n.column} the nine products add up to ${few(n.accumulator, 7)}, which ` +
-      `becomes the integer ${few(n.q)}.${outside}`;
+      ? say` Outside of the image stands the zero point ${n.input.zeroPoint}, which is real 0.` : "";
+    return say`At row ${n.row}, column ${n.column} the nine products add up to ${few(n.accumulator, 7)}, which
+      becomes the integer ${few(n.q)}.${outside}`;
   }
 
   P.figures = P.figures || {};
   P.figures.window = {
     controls: [
-      { name: "row", label: "row", min: 0, max: 7, step: 1, value: 3 },
-      { name: "column", label: "column", min: 0, max: 7, step: 1, value: 2 },
-      { name: "digit", label: "digit", min: 0, max: 9, step: 1, value: 3 },
-      { name: "filter", label: "filter", value: "vertical edges",
-        options: Object.keys(FILTERS).map((each) => [each, each]) },
-      { name: "pixels", label: "pixels", value: "plain",
-        options: [["plain", "from 0 to 1"], ["centred", "from −1 to 1"]] },
+      { name: "row", label: say`row`, min: 0, max: 7, step: 1, value: 3 },
+      { name: "column", label: say`column`, min: 0, max: 7, step: 1, value: 2 },
+      { name: "digit", label: say`digit`, min: 0, max: 9, step: 1, value: 3 },
+      { name: "filter", label: say`filter`, value: "vertical edges",
+        options: Object.keys(FILTERS).map((each) => [each, say([each])]) },
+      { name: "pixels", label: say`pixels`, value: "plain",
+        options: [["plain", say`from 0 to 1`], ["centred", say`from −1 to 1`]] },
     ],
     numbers, draw, drag, sentence,
     rows: (n) => [
-      ["scale and zero point of the input", "input", [n.input.scale, n.input.zeroPoint]],
-      ["scale of the weight", "weight_scale", [n.weightScale]],
-      ["scale and zero point of the output", "out", [n.out.scale, n.out.zeroPoint]],
-      ["integers below the window", "window", n.window],
-      ["integers of the weight", "kernel", n.kernel],
-      ["products", "products", n.products],
-      ["accumulator", "accumulator", [n.accumulator]],
-      ["output integer", "q", [n.q]],
-      ["all output integers", "output", n.output],
+      [say`scale and zero point of the input`, "input", [n.input.scale, n.input.zeroPoint]],
+      [say`scale of the weight`, "weight_scale", [n.weightScale]],
+      [say`scale and zero point of the output`, "out", [n.out.scale, n.out.zeroPoint]],
+      [say`integers below the window`, "window", n.window],
+      [say`integers of the weight`, "kernel", n.kernel],
+      [say`products`, "products", n.products],
+      [say`accumulator`, "accumulator", [n.accumulator]],
+      [say`output integer`, "q", [n.q]],
+      [say`all output integers`, "output", n.output],
     ],
   };
 })(window.pyqrefFigures);
