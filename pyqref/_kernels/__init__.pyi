@@ -37,6 +37,7 @@ from .fake_quantize import fake_quantize_per_tensor as fake_quantize_per_tensor
 from .fake_quantize import is_grid as is_grid
 from .fake_quantize import straight_through as straight_through
 from .fgemm import float_product as float_product  # not in __all__
+from .fgemm import multiplies_floats as multiplies_floats  # not in __all__
 from .normalization import batch_norm as batch_norm
 from .normalization import batch_norm_coefficients as batch_norm_coefficients
 from .normalization import group_norm as group_norm

@@ -1,7 +1,9 @@
 """Products of real matrices, by the threads that the kernels use.
 
-A kernel multiplies matrices of float32 (:eq:`eq-float-product`). All else is left to NumPy, and so
-is a product of one row or column, for which it does not pay to pack what is read only once.
+A compiled kernel multiplies matrices of float32 (:eq:`eq-float-product`). All else is left to NumPy,
+and so is a product of one row or column, for which it does not pay to pack what is read only once.
+Without a compiled kernel every product is left to NumPy: the readable definition takes some
+hundred times as long.
 
 The library behind ``@`` (BLAS) has threads of its own, which wait awake for some 25 ms. Where
 they and the kernels' threads want the same processors, a step of training takes up to 15
@@ -58,7 +60,7 @@ def matmul(a: Array, b: Array, out: Array | None = None, *, start: Array | None 
            [3., 4.]])
     """
     is_covered = out is None and a.dtype == b.dtype == _FLOAT32 and a.ndim > 1 < b.ndim
-    if is_covered and 1 not in (a.shape[-2], b.shape[-1]):
+    if is_covered and 1 not in (a.shape[-2], b.shape[-1]) and _kernels.multiplies_floats():
         return _kernels.float_product(a, b, start)
     if start is not None:
         y = matmul(a, b, out)

@@ -9,10 +9,23 @@ from pyqref._kernels.layout import contiguous, empty
 from pyqref.numerics import float_product as reference
 from pyqref.numerics.types import FloatArray
 
-__all__ = ["float_product"]
+__all__ = ["float_product", "multiplies_floats"]
 
 _FLOAT32 = np.dtype(np.float32)
 _ITEM = _FLOAT32.itemsize
+
+
+def multiplies_floats() -> bool:
+    """Tell whether the kernel in use has a compiled product of float32 matrices.
+
+    Examples
+    --------
+    >>> from pyqref import kernels
+    >>> with kernels.use("reference"):
+    ...     multiplies_floats()
+    False
+    """
+    return registry.twin("fgemm") is not None
 
 
 def float_product(a: FloatArray, b: FloatArray, start: FloatArray | None = None) -> FloatArray:
