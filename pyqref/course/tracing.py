@@ -6,7 +6,7 @@ import ast
 import copy
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -141,9 +141,9 @@ class _Noted(ast.NodeTransformer):
     def __init__(self) -> None:
         self.words: list[str] = []
 
-    def _wrapped(self, node: ast.expr) -> ast.AST:
+    def _wrapped(self, node: ast.expr) -> ast.expr:
         words = ast.unparse(node)
-        inner = self.generic_visit(node)
+        inner = cast("ast.expr", self.generic_visit(node))
         called = node.func if isinstance(node, ast.Call) else None
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
         known = any(isinstance(each, ast.Name) and each.id != "np" for each in ast.walk(node))

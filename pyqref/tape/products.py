@@ -1,8 +1,8 @@
 """Products of real matrices, by the threads that the kernels use.
 
-A compiled kernel multiplies matrices of float32 (:eq:`eq-float-product`). All else is left to NumPy,
-and so is a product of one row or column, for which it does not pay to pack what is read only once.
-Without a compiled kernel every product is left to NumPy: the readable definition takes some
+A compiled kernel multiplies matrices of float32 (:eq:`eq-float-product`). All else is left to
+NumPy, and so is a product of one row or column, for which it does not pay to pack what is read only
+once. Without a compiled kernel every product is left to NumPy: the readable definition takes some
 hundred times as long.
 
 The library behind ``@`` (BLAS) has threads of its own, which wait awake for some 25 ms. Where

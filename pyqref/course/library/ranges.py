@@ -33,8 +33,8 @@ def draw_affine(random: np.random.Generator) -> tuple[Case, ...]:
     cases.append(Case("drawn: the upper end is 0", (-far, 0.0, -128, 127)))
     half = int(random.integers(2, 250))
     for below, low in ((half + 0.5, 0), (half + 1.5, -128)):
-        ends = (-0.25 * below, 0.25 * (255 - below), low, low + 255)
-        cases.append(Case(f"drawn: a zero point at a tie, {low}..{low + 255}", ends))
+        given = (-0.25 * below, 0.25 * (255 - below), low, low + 255)
+        cases.append(Case(f"drawn: a zero point at a tie, {low}..{low + 255}", given))
     return tuple(cases)
 
 
