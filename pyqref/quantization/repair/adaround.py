@@ -185,7 +185,7 @@ class _Task(NamedTuple):
         return self.soft((integers - self.below).astype(np.float64))
 
     def output(self, x: Tensor) -> Tensor:
-        """What the layer makes of an input, behind its ReLU."""
+        """Result of the layer for an input, behind its ReLU."""
         y = self.layer(x)
         return y.relu() if self.relu else y
 

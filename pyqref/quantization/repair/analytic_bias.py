@@ -35,7 +35,7 @@ _LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
 class _Source(NamedTuple):
-    """What is known of a layer's input: its normalization, and the function behind that."""
+    """Knowledge of a layer's input: its normalization, and the function behind that."""
 
     norm: Any
     function: str
