@@ -61,13 +61,6 @@ TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            "call pyqref.quantization.repair.cross_layer_equalization or smooth_quant on the float "
-            "model, or give the layers a qconfig with per-channel weights"
-        ),
-        "ao.quantization.fx._equalize",
-    ),
-    (
-        (
             "use MinMaxObserver for one range, or PerChannelMinMaxObserver for one of each "
             "channel: pyqref has no ranges of blocks, groups or tokens; torchao has them"
         ),

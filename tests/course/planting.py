@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,7 @@ def silence() -> Iterator[None]:
     try:
         yield
     finally:
+        sys.stdout.flush()  # into nothing, where the output is kept until there is much of it
         os.dup2(kept, 1)
         os.close(kept)
         os.close(null)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -11,6 +12,9 @@ import pytest
 def run(*arguments, module="pyqref", **options):
     """``python -m pyqref run ...`` in a process of its own."""
     command = ["run"] if module == "pyqref" else []
+    options.setdefault(
+        "cwd", tempfile.gettempdir()
+    )  # not the source tree, which hides what is installed
     return subprocess.run(
         [sys.executable, "-m", module, *command, *map(str, arguments)],
         capture_output=True,
