@@ -39,6 +39,12 @@ def draw_fuse(random: np.random.Generator) -> tuple[Case, ...]:
     return tuple(cases)
 
 
+def _stand_together(first: str, second: str) -> Trait:
+    return Trait(
+        f"a {first} stands before a {second}", lambda k: (first, second) in itertools.pairwise(k)
+    )
+
+
 _TRIPLE = '        ["Conv2d", "BatchNorm2d", "ReLU"],\n'
 _NORM = '        ["Conv2d", "BatchNorm2d"],\n'
 _RELU = '        ["Conv2d", "ReLU"],\n'
@@ -219,21 +225,14 @@ def fuse(kinds):
     ),
     draw=draw_fuse,
     traits=(
-        Trait(
-            "a Linear stands before a ReLU",
-            lambda k: ("Linear", "ReLU") in itertools.pairwise(k),
-        ),
-        Trait(
-            "a Conv2d stands before a ReLU",
-            lambda k: ("Conv2d", "ReLU") in itertools.pairwise(k),
-        ),
-        Trait(
-            "a BatchNorm2d stands before a ReLU",
-            lambda k: ("BatchNorm2d", "ReLU") in itertools.pairwise(k),
-        ),
-        Trait(
-            "a Conv2d stands before a BatchNorm2d",
-            lambda k: ("Conv2d", "BatchNorm2d") in itertools.pairwise(k),
+        *itertools.starmap(
+            _stand_together,
+            (
+                ("Linear", "ReLU"),
+                ("Conv2d", "ReLU"),
+                ("BatchNorm2d", "ReLU"),
+                ("Conv2d", "BatchNorm2d"),
+            ),
         ),
         Trait(
             "Conv2d, BatchNorm2d and ReLU follow one another",
