@@ -100,7 +100,9 @@ def analytic_bias_correction(
     >>> x = pyqref.randn(20, 3, 9, 9)
     >>> model = reestimate_batch_norm(model, [x])
     >>> fused = quantization.fuse_modules(model, [["module.0", "module.1", "module.2"]])
-    >>> fused.qconfig = quantization.get_default_qconfig("qnnpack")
+    >>> weight = quantization.MinMaxObserver.with_args(
+    ...     dtype=pyqref.qint8, qscheme=pyqref.per_tensor_symmetric, quant_min=-8, quant_max=7)
+    >>> fused.qconfig = quantization.QConfig(quantization.MinMaxObserver, weight)
     >>> prepared = quantization.prepare(fused)
     >>> _ = prepared(x)
     >>> quantized = quantization.convert(prepared)
