@@ -89,9 +89,9 @@ COLUMNS = [
     (
         "batch 1, batch 64",
         (
-            "Median time of one call divided by the number of images in it. Float layers run on "
-            "one thread of NumPy's BLAS, quantized layers on the threads of the kernels. At batch "
-            "1 most of the time is Python's."
+            "Median time of one call divided by the number of images in it. Layers run on the "
+            "threads of the kernels; what is left to NumPy's BLAS runs on one thread. At batch 1 "
+            "most of the time is Python's."
         ),
     ),
     (
