@@ -167,7 +167,9 @@ def test_eq_widen_values__within_the_threshold() -> None:
     first = widen_values(None, np.float32([-0.5, 0.3, 0.3]), 4)
     second = widen_values(first, np.float32([0.5, -0.5, 0.1]), 4)
     assert ([1, 0, 0, 2], [2, 0, 1, 3]) == (first.counts.tolist(), second.counts.tolist())
-    assert [-0.5, -0.25, 0, 0.25, 0.5] == second.edges.tolist() == first.edges.tolist()
+    third = widen_values(second, np.float32([0.2]), 4)
+    for each in (first, second, third):
+        assert [-0.5, -0.25, 0, 0.25, 0.5] == each.edges.tolist()
 
 
 @pytest.mark.parametrize("reach", [0.25, 2.0])

@@ -248,7 +248,7 @@ def test_eq_pact_clip__both_forms() -> None:
 
 def test_eq_pact_gradient__by_cases() -> None:
     """Numbers between pass their gradient on; numbers at or above the level give it to that."""
-    x, gradient = np.float32([-1, 0, 3, 6, 7]), np.float32([1, 2, 4, 8, 16])
+    x, gradient = np.float32([-1, 0, 0.5, 6, 7]), np.float32([1, 2, 4, 8, 16])
     of_x, of_level = pact_gradient(x, 6.0, gradient)
     assert [0, 0, 4, 0, 0] == of_x.tolist()
     assert [24] == of_level.tolist()
