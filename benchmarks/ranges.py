@@ -100,15 +100,15 @@ def ranges(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Race
 def _trained(mine: list[Any], others: list[Any], work: float, moved: float) -> Iterator[Race]:
     """Four batches forward and backward through a fake quantizer that trains; the scale is set."""
     mine, others = [[each.clone().requires_grad_() for each in of] for of in (mine, others)]
-    limits = {"quant_min": -128, "quant_max": 127}
     theirs = _LearnableFakeQuantize(
         torch.ao.quantization.MinMaxObserver,
-        **limits,
+        quant_min=-128,
+        quant_max=127,
         use_grad_scaling=True,
         dtype=torch.qint8,
         qscheme=torch.per_tensor_symmetric,
     )
-    ours = q.LSQFakeQuantize(**limits)
+    ours = q.LSQFakeQuantize(quant_min=-128, quant_max=127)
     ours(mine[0])
     theirs.scale.data.copy_(torch.tensor(ours.scale.tolist()))
     theirs.enable_param_learning()

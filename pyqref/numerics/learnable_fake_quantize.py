@@ -133,7 +133,7 @@ def learnable_scale_gradient(
 def learnable_zero_point_gradient(
     gradient: FloatArray,
     positions: FloatArray,
-    scale: float,
+    scale: float | Array,
     quant_min: int,
     quant_max: int,
     grad_factor: float = 1.0,

@@ -130,8 +130,8 @@ class LSQObserver(UniformQuantizationObserverBase):
         before = self._buffers["count"]._array
         if before.size != len(rows) and before.any():
             raise ValueError(
-                f"{named(self)}: there must be {before.size} channels as before, got {len(rows)} in "
-                f"shape {x.shape}; call reset_min_max_vals() first"
+                f"{named(self)}: there must be {before.size} channels as before, got {len(rows)} "
+                f"in shape {x.shape}; call reset_min_max_vals() first"
             )
         totals = _kernels.magnitude_sums(rows)
         if not totals.max() < np.inf:  # nan is not, either
