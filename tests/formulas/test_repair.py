@@ -128,6 +128,17 @@ def test_eq_clipped_normal__integral() -> None:
             assert abs(found - closed) < 1e-12
 
 
+def test_eq_rectified_normal__without_a_deviation() -> None:
+    """A deviation of zero gives ``max(mean, 0)``."""
+    assert [0.0, 0.5, 2.0] == mean_of_rectified_normal([-1.0, 0.5, 2.0], np.zeros(3)).tolist()
+
+
+def test_eq_clipped_normal__symmetric() -> None:
+    """A mean in the middle of the two ends stays, whatever the deviation: within 16 roundings."""
+    found = mean_of_clipped_normal([0.5, 0.5], [0.25, 8.0], -1.0, 2.0)
+    assert (np.abs(found - 0.5) <= 16 * 8 * 2.0**-53).all()
+
+
 def test_eq_high_bias_absorption__exact() -> None:
     """Three deviations below the mean, and never below zero."""
     mean, deviation = RNG.integers(-64, 64, (2, 40)) / 8
