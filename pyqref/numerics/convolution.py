@@ -183,9 +183,9 @@ def transpose_canvas(
     source, target = [slice(None)] * 2, [slice(None)] * 2
     for i, m, s, limit in zip(x.shape[2:], margin, stride, canvas_size, strict=True):
         first = max(0, -(m // s))
-        last = min(i, (limit - 1 - m) // s + 1)
-        source.append(slice(first, max(first, last)))
-        target.append(slice(m + first * s, m + first * s + max(0, last - first) * s, s))
+        last = max(first, min(i, (limit - 1 - m) // s + 1))
+        source.append(slice(first, last))
+        target.append(slice(m + first * s, m + last * s, s))
     canvas[tuple(target)] = x[tuple(source)]
     return canvas
 

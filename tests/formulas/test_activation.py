@@ -175,8 +175,3 @@ def test_eq_quantized_prelu__keeps_positive_numbers() -> None:
 def test_eq_leaky_relu__zero() -> None:
     """Zero is not above zero: it is multiplied by the slope, and so gets its sign."""
     assert np.signbit(activation.leaky_relu(np.float32([0.0]), -0.5)).all()
-
-
-def test_eq_elu__zero() -> None:
-    """Zero belongs to the exponential, whose factor may be negative."""
-    assert np.signbit(activation.elu(np.float32([0.0]), alpha=-1.0)).all()

@@ -26,6 +26,31 @@ def scores(bias: np.ndarray | None, is_causal: bool) -> tuple[np.ndarray, ...]:
     return queries.astype(np.float32), keys.astype(np.float32), values, exact
 
 
+def gamma(roundings: int) -> float:
+    """The largest relative error of so many roundings."""
+    return roundings * U / (1 - roundings * U)
+
+
+def test_eq_attention__inexact_scores() -> None:
+    """eq-attention: an error d of the scores changes a weight by the factor e^(2 d).
+
+    The scores have the error of their product, of the scaled query and of the largest one
+    subtracted; a power 2 u (eq-exp-below); the sums of 40 terms, the reciprocal and the product
+    with it one rounding each.
+    """
+    rng = np.random.default_rng(0)
+    wide = [rng.standard_normal(shape) for shape in ((6, 8), (40, 8), (40, 3))]
+    given = [each.astype(np.float32) for each in wide]
+    q, k, v = (each.astype(np.float64) for each in given)
+    scores = q @ k.T * 0.25
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights = powers / powers.sum(axis=1, keepdims=True)
+    distance = gamma(9) * (np.abs(q) @ np.abs(k).T * 0.25).max() + 2 * U * np.abs(scores).max()
+    most = np.expm1(2 * distance) + gamma(40) * 2 + gamma(2 * 2 + 2)
+    found = attention(*given, None, False, 0.25)
+    assert (np.abs(found - weights @ v) <= most * (weights @ np.abs(v))).all()
+
+
 @pytest.mark.parametrize("is_causal", [False, True])
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_eq_attention__within_its_bound(is_causal: bool, has_bias: bool) -> None:

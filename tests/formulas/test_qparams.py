@@ -245,3 +245,9 @@ def test_eq_choose_qparams_dynamic__each_of_an_array() -> None:
     assert (SMALLEST_DYNAMIC_SCALE, 85) == (scale[0], zero_point[0])  # 0 is a third of the way
     assert (3.5 / 255, 219) == (scale[1], zero_point[1])  # 3 / 3.5 * 255 = 218.6
     assert (SMALLEST_DYNAMIC_SCALE, 0) == (scale[2], zero_point[2])
+
+
+def test_eq_symmetric_range__each_of_an_array() -> None:
+    """Of two ranges the one that holds zero is widened, the other stays."""
+    low, high = symmetric_range(np.float32([-1, 2]), np.float32([254, 3]), -128, 127)
+    assert ([-256, 2], [254, 3]) == (low.tolist(), high.tolist())

@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import erf, exp, pi, sqrt
 
 import numpy as np
+import pytest
 from formulas.exact import f32, fractions, rational, single
 
 from pyqref.numerics.bias_repair import (
@@ -144,3 +145,11 @@ def test_eq_high_bias_absorption__exact() -> None:
     mean, deviation = RNG.integers(-64, 64, (2, 40)) / 8
     for m, d, found in zip(mean, deviation, absorbed_bias(mean, deviation), strict=True):
         assert rational(found) == max(Fraction(0), rational(m) - 3 * abs(rational(d)))
+
+
+def test_eq_smooth_quant__share_beyond_one() -> None:
+    """A share of the difficulty lies in [0, 1]."""
+    for alpha in (-0.5, 1.5):
+        with pytest.raises(ValueError, match=r"alpha must be in \[0, 1\]"):
+            smoothing_factors([1.0], [1.0], alpha)
+    assert [4.0] == smoothing_factors([4.0], [9.0], 1.0).tolist()
