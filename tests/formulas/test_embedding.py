@@ -208,6 +208,16 @@ def test_eq_float_bag__row_by_row(mode: str) -> None:
             assert f32(total / count) == rational(actual)
 
 
+def test_eq_embedding_search__ranges_and_errors() -> None:
+    """A step of (5 - 1) / 4 is left out where that leaves less; half of the range is the end."""
+
+    def error(low: np.float32, high: np.float32) -> float:
+        return abs(float(low) - 2) + abs(float(high) - 4)
+
+    expected = [((1, 5), 2, (1, 1)), ((1, 4), 1, (0, 2)), ((2, 4), 0, None)]
+    assert expected == list(embedding.narrower_ranges(np.float32([1, 3, 5]), 4, 0.5, error))
+
+
 def test_eq_float_bag__largest() -> None:
     """The first of equal numbers (a zero of either sign), and nan where there is one."""
     table = np.float32([[-3, 0.0, np.nan, 1], [-1, -0.0, 5, np.nan], [-2, -1, 7, 2]])

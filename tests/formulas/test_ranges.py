@@ -129,6 +129,7 @@ def test_eq_kl_divergence__against_doubles() -> None:
     )
     assert abs(exact - kl_divergence(p, q)) <= DIVERGENCE_ERROR
     assert float("inf") == kl_divergence(np.float32([1, 1]), np.float32([1, 0]))
+    assert 0.0 == kl_divergence(np.float32([1, 0]), np.float32([2, 0]))
 
 
 @pytest.mark.parametrize("rules", [EVEN, EVEN._replace(smoothing=1e-4), LAST])
