@@ -156,6 +156,7 @@ def test_eq_embedding_rows_narrow__saturates() -> None:
     """Numbers beyond a given range are clamped to its ends."""
     row, low, high = np.float32([[-5, 0, 7.5, 99]]), np.float32([0]), np.float32([7.5])
     assert [[0, 0, 15, 15]] == embedding.quantize_rows_narrow(row, 4, low, high)[0].tolist()
+    assert [[0, 0, 255, 255]] == embedding.quantize_rows_byte(row, low, high)[0].tolist()
 
 
 def error(row: np.ndarray, bits: int, low: float, high: float) -> float:
