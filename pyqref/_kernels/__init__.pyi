@@ -100,6 +100,7 @@ from .tables import embedding_bag as embedding_bag
 from .tables import embedding_rows as embedding_rows
 from .tables import float_bag as float_bag
 from .tables import float_rows as float_rows
+from .tables import packed_bag as packed_bag
 from .windows import convolution as convolution
 from .windows import convolution_gradient as convolution_gradient
 from .windows import convolution_weight_gradient as convolution_weight_gradient

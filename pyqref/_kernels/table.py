@@ -106,7 +106,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("quantize", ("affine",)),
         Operation("recurrent", ("float_product", "recurrent")),
         Operation("resize", ("interpolate", "float_resize")),
-        Operation("tables", ("embedding", "float_embedding")),
+        Operation("tables", ("embedding", "float_embedding", "packed_rows")),
         Operation("windows", ("windows", "float_convolution", "float_depthwise")),
     )
 }
