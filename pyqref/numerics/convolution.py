@@ -183,9 +183,9 @@ def transpose_canvas(
     source, target = [slice(None)] * 2, [slice(None)] * 2
     for i, m, s, limit in zip(x.shape[2:], margin, stride, canvas_size, strict=True):
         first = max(0, -(m // s))
-        last = min(i, (limit - 1 - m) // s + 1)
-        source.append(slice(first, max(first, last)))
-        target.append(slice(m + first * s, m + first * s + max(0, last - first) * s, s))
+        last = max(first, min(i, (limit - 1 - m) // s + 1))
+        source.append(slice(first, last))
+        target.append(slice(m + first * s, m + last * s, s))
     canvas[tuple(target)] = x[tuple(source)]
     return canvas
 
@@ -209,11 +209,11 @@ def transpose_weight(weight: IntArray, groups: int) -> IntArray:
     return grouped.swapaxes(1, 2).reshape(groups * per_group, channels // groups, *kernel)
 
 
-def _centred(q: IntArray, zero_points: Any, axis: int) -> IntArray:
+def _centred(q: IntArray, zero_points: Any) -> IntArray:
+    """Integers without their zero points, of which there is one, or one for each of axis 0."""
     q = np.asarray(q)
-    shape = [1] * q.ndim
-    shape[axis] = -1
-    return q.astype(np.int64) - np.asarray(zero_points, dtype=np.int64).reshape(shape)
+    column = np.asarray(zero_points, dtype=np.int64).reshape(-1, *(1,) * (q.ndim - 1))
+    return q.astype(np.int64) - column
 
 
 def quantized_conv(
@@ -259,8 +259,8 @@ def quantized_conv(
     [[[1, 3, 5, 3]]]
     """
     accumulator = conv_accumulator(
-        _centred(x, x_zero_point, 0),
-        _centred(weight, weight_zero_points, 0),
+        _centred(x, x_zero_point),
+        _centred(weight, weight_zero_points),
         stride,
         padding,
         dilation,
@@ -303,9 +303,9 @@ def quantized_conv_transpose(
     [[[10, 1, 20, 2]]]
     """
     # Swapped, so that axis 0 is the outputs of all groups, and swapped back.
-    swapped = _centred(transpose_weight(weight, groups), weight_zero_points, 0)
+    swapped = _centred(transpose_weight(weight, groups), weight_zero_points)
     accumulator = conv_transpose_accumulator(
-        _centred(x, x_zero_point, 0),
+        _centred(x, x_zero_point),
         transpose_weight(swapped, groups),
         stride,
         padding,

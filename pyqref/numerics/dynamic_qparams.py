@@ -8,8 +8,6 @@ products of two scales stay far from the subnormal numbers.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .._typing import Array
@@ -136,9 +134,12 @@ def choose_qparams_dynamic(
         degenerate = (rounded == 0) | np.isinf(np.float32(1) / rounded)
     scale = np.where(degenerate, 0.1, scale)
     raised = scale < SMALLEST_DYNAMIC_SCALE
-    if raised.any():
-        low, high = _grow(low, high, scale, raised, width)
-        scale = np.where(raised, SMALLEST_DYNAMIC_SCALE, scale)
+    with np.errstate(over="ignore", invalid="ignore"):  # of scales that are not raised
+        # A range that the scale was raised for grows with it, in float32.
+        ratio = np.float32(SMALLEST_DYNAMIC_SCALE) / scale.astype(np.float32)
+        low = np.where(raised, low.astype(np.float32) * ratio, low)
+        high = np.where(raised, high.astype(np.float32) * ratio, high)
+    scale = np.where(raised, SMALLEST_DYNAMIC_SCALE, scale)
     if single:
         scale = scale.astype(np.float32).astype(np.float64)
 
@@ -149,19 +150,3 @@ def choose_qparams_dynamic(
     exact = np.where(centred, (quant_min + quant_max) / 2, exact)
     zero_point = np.rint(np.clip(exact, quant_min, quant_max)).astype(np.int64)
     return scale, zero_point
-
-
-def _grow(
-    low: FloatArray, high: FloatArray, scale: FloatArray, raised: Any, width: int
-) -> tuple[FloatArray, FloatArray]:
-    """The range that the smallest scale covers, in the proportions of the given one."""
-    whole = np.float32(SMALLEST_DYNAMIC_SCALE) * np.float32(width)
-    ratio = np.float32(SMALLEST_DYNAMIC_SCALE) / scale.astype(np.float32)
-    grown_low = np.where(high == 0, -whole, (low.astype(np.float32) * ratio))
-    grown_high = np.where(low == 0, whole, (high.astype(np.float32) * ratio))
-    grown_low = np.where(low == 0, low, grown_low)
-    grown_high = np.where(high == 0, high, grown_high)
-    return (
-        np.where(raised, grown_low, low).astype(np.float64),
-        np.where(raised, grown_high, high).astype(np.float64),
-    )

@@ -280,8 +280,7 @@ def quantize_rows_narrow(
         offset = bottom.astype(np.float16)
         start = offset.astype(np.float32)
         width = top - start
-        scale = np.where(width == 0, np.float32(1), width / np.float32(2**bits - 1))
-        half = scale.astype(np.float16)
+        half = (width / np.float32(2**bits - 1)).astype(np.float16)
         half = np.where(half == 0, np.float16(1), half)
         inverse = np.float32(1) / half.astype(np.float32)
         rounded = round_half_even((x - start[:, None]) * inverse[:, None])

@@ -97,7 +97,8 @@ def quantized_distribution(
         \end{gathered}
 
     Where zero bins stay empty, :math:`q_i = 0` for :math:`p_i = 0`. With the remainder in the last
-    level, its bins beyond :math:`Q \lfloor m / Q \rfloor` are 0 and not counted below.
+    level, its bins beyond :math:`Q \lfloor m / Q \rfloor` are 0 and not counted below. A level
+    without data is 0.
 
     Examples
     --------

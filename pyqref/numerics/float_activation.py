@@ -205,7 +205,7 @@ def _gradient(
             scaled = x * a
             return g * np.where(scaled > b, _ONE, exponential.sigmoid(scaled))
         case "elu":
-            below = exponential.exp_below(np.where(x > 0, _ZERO, x) * c) * (a * c)
+            below = exponential.exp_below(x * c) * (a * c)
             return g * np.where(x > 0, b, below)
         case "leaky_relu":
             return g * np.where(x > 0, _ONE, a)

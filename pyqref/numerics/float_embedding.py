@@ -74,5 +74,5 @@ def float_bag(
 def _multiplied(weight: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
     """``weight x + y``, of float32 rounded once."""
     if x.dtype == np.float32:
-        return fma32(x, weight.astype(np.float32, copy=False), y)
-    return np.asarray((weight * x + y).astype(x.dtype, copy=False))
+        return fma32(x, weight.astype(np.float32), y)
+    return np.asarray((weight * x + y).astype(x.dtype))

@@ -170,3 +170,8 @@ def test_eq_quantized_prelu__keeps_positive_numbers() -> None:
     lost = activation.prelu(q, grid, np.uint8(255), Grid(0.001, 0), grid, "torch")
     assert q.tolist() == kept.tolist()
     assert rational(lost.max()) < rational(q.max())
+
+
+def test_eq_leaky_relu__zero() -> None:
+    """Zero is not above zero: it is multiplied by the slope, and so gets its sign."""
+    assert np.signbit(activation.leaky_relu(np.float32([0.0]), -0.5)).all()

@@ -115,8 +115,9 @@ def floats(rows: int = 8, columns: int = 10) -> np.ndarray:
 
 
 def test_eq_embedding_rows_byte__rational() -> None:
-    """Range, quotient, product, each rounded."""
+    """Range, quotient, product, each rounded; a range may be as small as the 1e-8 beside it."""
     x = floats()
+    x[0] *= np.float32(1e-8)
     q, scales, offsets = embedding.quantize_rows_byte(x)
     for r, row in enumerate(x):
         values = fractions(row)
@@ -142,6 +143,20 @@ def test_eq_embedding_rows_narrow__rational(bits: int) -> None:
         integers = [clamp(rne(f32(f32(v - low) * factor)), 0, 2**bits - 1) for v in values]
         actual = rational(scales[r]), rational(offsets[r]), q[r].tolist()
         assert (scale, low, integers) == actual
+
+
+def test_eq_embedding_rows_narrow__scales_that_become_one() -> None:
+    """A scale that is 0 in half precision is 1, and only that: a range of 1 has a scale of 1/15."""
+    q, scales, _ = embedding.quantize_rows_narrow(np.float32([[0, 1e-9], [2, 2], [0, 1]]), 4)
+    assert [1, 1, float(np.float16(1 / 15))] == scales.tolist()
+    assert [[0, 0], [0, 0], [0, 15]] == q.tolist()
+
+
+def test_eq_embedding_rows_narrow__saturates() -> None:
+    """Numbers beyond a given range are clamped to its ends."""
+    row, low, high = np.float32([[-5, 0, 7.5, 99]]), np.float32([0]), np.float32([7.5])
+    assert [[0, 0, 15, 15]] == embedding.quantize_rows_narrow(row, 4, low, high)[0].tolist()
+    assert [[0, 0, 255, 255]] == embedding.quantize_rows_byte(row, low, high)[0].tolist()
 
 
 def error(row: np.ndarray, bits: int, low: float, high: float) -> float:
@@ -170,6 +185,14 @@ def test_eq_embedding_search__keeps_a_range_without_a_better_one() -> None:
     assert (0.0, 15.0) == embedding.search_row_range(row, 4)
 
 
+def test_eq_embedding_search__equal_errors() -> None:
+    """The upper end is left out if both errors are equal; the first of equal ranges is kept."""
+    ranges = embedding.narrower_ranges(np.float32([0, 4]), 4, 0.5, lambda low, high: 1.0)
+    assert [(0, 4), (0, 3), (0, 2)] == [(float(low), float(high)) for (low, high), *_ in ranges]
+    row = np.float32([0, 1e-9])  # every scale becomes 1
+    assert (0.0, float(row[1])) == embedding.search_row_range(row, 4)
+
+
 @pytest.mark.parametrize("mode", ["sum", "mean"])
 def test_eq_float_bag__row_by_row(mode: str) -> None:
     """Fused products are added one after the other; a mean is rounded once more."""
@@ -184,3 +207,31 @@ def test_eq_float_bag__row_by_row(mode: str) -> None:
                 total = fma(rational(weights[i]), rational(x[indices[i], column]), total)
             count = max(int(ends[bag] - starts[bag]), 1) if mode == "mean" else 1
             assert f32(total / count) == rational(actual)
+
+
+def test_eq_embedding_search__ranges_and_errors() -> None:
+    """A step of (5 - 1) / 4 is left out where that leaves less; half of the range is the end."""
+
+    def error(low: np.float32, high: np.float32) -> float:
+        return abs(float(low) - 2) + abs(float(high) - 4)
+
+    expected = [((1, 5), 2, (1, 1)), ((1, 4), 1, (0, 2)), ((2, 4), 0, None)]
+    assert expected == list(embedding.narrower_ranges(np.float32([1, 3, 5]), 4, 0.5, error))
+
+
+def test_eq_float_bag__largest() -> None:
+    """The first of equal numbers (a zero of either sign), and nan where there is one."""
+    table = np.float32([[-3, 0.0, np.nan, 1], [-1, -0.0, 5, np.nan], [-2, -1, 7, 2]])
+    indices, starts, ends = np.array([0, 1, 2]), np.array([0, 0, 2]), np.array([0, 3, 3])
+    y = float_bag(table, indices, starts, ends, mode="max")
+    assert np.array_equal([[0] * 4, [-1, 0, np.nan, np.nan], [-2, -1, 7, 2]], y, equal_nan=True)
+    assert not np.signbit(y[1, 1])
+
+
+def test_eq_float_bag__one_index_and_double() -> None:
+    """The mean of one row is the row; in double the weighted rows are added up."""
+    table, one = np.array([[1.5, -2.0], [4.0, 0.25]]), np.array([0, 1])
+    y = float_bag(table, np.array([1, 0]), one, one + 1, mode="mean")
+    assert [[4.0, 0.25], [1.5, -2.0]] == y.tolist()
+    y = float_bag(table, one, np.array([0]), np.array([2]), np.array([4.0, 0.5]))
+    assert (np.float64, [[8.0, -7.875]]) == (y.dtype, y.tolist())

@@ -151,6 +151,13 @@ def test_eq_exp__ends(ends: tuple[Callable[[Any], np.ndarray], list[float]]) -> 
         assert np.signbit(function(np.float32(-0.0)))
 
 
+def test_eq_one_plus_exp__highest() -> None:
+    """-88.37 is the last number that is not infinite."""
+    last = np.float32(-88.37)
+    found = exponential.one_plus_power(np.float32([last, np.nextafter(last, np.float32(-100))]))
+    assert [True, False] == np.isfinite(found).tolist()
+
+
 def units(actual: np.ndarray, expected: Fraction) -> Fraction:
     """The error in units in the last place of the result."""
     return abs(rational(actual) - expected) / rational(np.spacing(np.float32(abs(expected))))

@@ -191,3 +191,33 @@ def test_eq_float_log_softmax_gradient__forty_digits() -> None:
         total, size = sum(fractions(one)), sum(map(abs, fractions(one)))
         for a, b, each in zip(fractions(one), fractions(row), fractions(actual), strict=True):
             assert abs(each - (a - exp(b) * total)) <= ROW_BOUND * U * (abs(a) + exp(b) * size)
+
+
+def test_eq_float_softmax__large_numbers() -> None:
+    """The largest is taken away first: powers of numbers themselves would overflow."""
+    first, second, third = float_softmax.softmax(np.float32([[44.5, 43.5, -60]]))[0].tolist()
+    assert abs(first - 1 / (1 + 1 / np.e)) <= 2.0**-23
+    assert abs(second - 1 / (1 + np.e)) <= 2.0**-23
+    assert 0 == third
+
+
+def test_eq_float_activation__at_the_border() -> None:
+    """A threshold itself lies not beyond it, zero is not above zero, and an end stays itself."""
+    activation, gradient = float_activation.activation, float_activation.activation_gradient
+    one, zeros = np.float32([1]), np.float32([-0.0, 0.0])
+    assert abs(float(activation("softplus", one, 1, 1)[0]) - np.log1p(np.e)) <= 2.0**-23
+    assert abs(float(gradient("softplus", one, one, 1, 1)[0]) - 1 / (1 + 1 / np.e)) <= 2.0**-23
+    assert [0.5] == gradient("elu", one, one * 0, 0.5, 1, 1).tolist()
+    assert [0.25] == gradient("leaky_relu", one, one * 0, 0.25).tolist()
+    assert [False, True] == np.signbit(activation("leaky_relu", zeros, -0.5)).tolist()
+    assert [True, False] == np.signbit(activation("hardtanh", zeros, 0.0, 6.0)).tolist()
+    assert [True, False] == np.signbit(activation("hardtanh", zeros, -1.0, 0.0)).tolist()
+
+
+def test_eq_float_activation__sign_of_a_softplus_of_zero() -> None:
+    """A result that vanishes takes the sign of the zero that is added to it."""
+    far = np.float32([200])  # log(1 + exp(-200)) / -1
+    for zero in (0.0, -0.0):
+        found = float_activation.activation("softplus", far, -1, 20, zero)
+        assert 0 == found[0]
+        assert np.signbit(zero) == np.signbit(found[0])

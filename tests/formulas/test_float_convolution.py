@@ -89,3 +89,34 @@ def test_eq_float_convolution__in_blocks() -> None:
     windows = Windows.make((1,), (1,), (0,), (1,))
     found = float_convolution.convolution(x, weight, np.float32([0.5]), windows)
     assert [y] == found.ravel().tolist()
+
+
+def test_eq_float_convolution__groups() -> None:
+    """Each group is a convolution of its own channels, bit by bit; so are both gradients."""
+    rng = np.random.default_rng(2)
+    windows = Windows.make((3, 2), (2, 1), (1, 0), (1, 1))
+    x = rng.standard_normal((2, 6, 5, 4)).astype(np.float32)
+    weight = rng.standard_normal((4, 3, 3, 2)).astype(np.float32)
+    bias = rng.standard_normal(4).astype(np.float32)
+    functions = float_convolution
+    y = functions.convolution(x, weight, bias, windows, 2)
+    grad = rng.standard_normal(y.shape).astype(np.float32)
+    of_x = functions.convolution_gradient(grad, weight, None, windows, 2, (5, 4))
+    of_weight = functions.convolution_weight_gradient(grad, x, windows, 2)
+    for n in range(2):
+        ins, outs = slice(3 * n, 3 * n + 3), slice(2 * n, 2 * n + 2)
+        part = functions.convolution(x[:, ins], weight[outs], bias[outs], windows)
+        assert np.array_equal(part, y[:, outs])
+        part = functions.convolution_gradient(grad[:, outs], weight[outs], None, windows, 1, (5, 4))
+        assert np.array_equal(part, of_x[:, ins])
+        part = functions.convolution_weight_gradient(grad[:, outs], x[:, ins], windows)
+        assert np.array_equal(part, of_weight[outs])
+
+
+def test_eq_float_convolution_gradient__bias_alone() -> None:
+    """Places that no tap meets hold the bias: two taps at a stride of 3 leave out every third."""
+    grad, weight = np.float32([[[1, 2]]]), np.float32([[[1, 10]]])
+    windows = Windows.make((2,), (3,), (0,), (1,))
+    bias = np.float32([0.5])
+    found = float_convolution.convolution_gradient(grad, weight, bias, windows, 1, (6,))
+    assert [1.5, 10.5, 0.5, 2.5, 20.5, 0.5] == found.ravel().tolist()

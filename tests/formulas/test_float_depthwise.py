@@ -53,3 +53,35 @@ def test_eq_float_depthwise__within_its_bound(
         functions.depthwise_weight_gradient(grad, x, windows),
         rows + 4 + len(x) + 1,
     )
+
+
+def test_eq_float_depthwise_gradient__by_scattering() -> None:
+    """Every product of a gradient and a tap goes where the tap met the image; integers are exact.
+
+    Strides that are larger than the kernel leave places that nothing meets, along one axis alone,
+    too, and images smaller than the stride have remainders without a place.
+    """
+    rng = np.random.default_rng(3)
+    for kernel, stride, size in (((2, 3), (3, 2), (8, 7)), ((1, 2), (3, 3), (2, 5))):
+        windows = Windows.make(kernel, stride, (0, 1), (1, 1))
+        weight = rng.integers(-9, 10, (2, *kernel))
+        counts = windows.output_size(size)
+        grad = rng.integers(-9, 10, (3, 2, *counts))
+        padded = np.zeros((3, 2, size[0], size[1] + 2), int)
+        for r, c, i, j in np.ndindex(*counts, *kernel):
+            padded[:, :, r * stride[0] + i, c * stride[1] + j] += grad[:, :, r, c] * weight[:, i, j]
+        for kind in (np.float32, np.float64):
+            found = float_depthwise.depthwise_gradient(
+                grad.astype(kind), weight.astype(kind), windows, size
+            )
+            assert kind == found.dtype
+            assert np.array_equal(padded[..., 1:-1], found)
+
+
+def test_eq_float_depthwise__rounded_once() -> None:
+    """-1 + (1 + 2**-12)**2 is 2**-11 + 2**-24 in float32; double holds what float32 does not."""
+    windows = Windows.make((1,), (1,), (0,), (1,))
+    for kind, small in ((np.float32, 2.0**-12), (np.float64, 2.0**-26)):
+        one = np.array([[[1 + small]]], kind)
+        found = float_depthwise.depthwise(one, one[0], np.array([-1], kind), windows)
+        assert (kind, [2 * small + small**2]) == (found.dtype, found.ravel().tolist())

@@ -1,11 +1,10 @@
-"""Products of float matrices and attention against exact sums, within their bounds."""
+"""Products of float matrices against exact sums, within their bound."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from pyqref.numerics.attention import attention
 from pyqref.numerics.float_product import BLOCK, float_product
 
 U = 2.0**-24
@@ -34,21 +33,9 @@ def test_eq_float_product__within_its_bound(depth: int) -> None:
         assert (np.abs(found - (a @ b + begin)) <= most * size).all()
 
 
-def test_eq_attention__within_its_bound() -> None:
-    """eq-attention: an error d of the scores changes a weight by the factor e^(2 d).
-
-    The scores have the error of their product, of the scaled query and of the largest one
-    subtracted; a power 2 u (eq-exp-below); the sums of 40 terms, the reciprocal and the product
-    with it one rounding each.
-    """
-    rng = np.random.default_rng(0)
-    wide = [rng.standard_normal(shape) for shape in ((6, 8), (40, 8), (40, 3))]
-    given = [each.astype(np.float32) for each in wide]
-    q, k, v = (each.astype(np.float64) for each in given)
-    scores = q @ k.T * 0.25
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    weights = powers / powers.sum(axis=1, keepdims=True)
-    distance = gamma(9) * (np.abs(q) @ np.abs(k).T * 0.25).max() + 2 * U * np.abs(scores).max()
-    most = np.expm1(2 * distance) + gamma(40) * 2 + gamma(2 * 2 + 2)
-    found = attention(*given, None, False, 0.25)
-    assert (np.abs(found - weights @ v) <= most * (weights @ np.abs(v))).all()
+def test_eq_float_product__nothing_to_add() -> None:
+    """Products of depth 0 are zeros, or the start, of every pair of matrices."""
+    a, b = np.zeros((2, 1, 4, 0), np.float32), np.zeros((3, 0, 5), np.float32)
+    assert np.array_equal(np.zeros((2, 3, 4, 5)), float_product(a, b))
+    start = np.arange(5, dtype=np.float32)
+    assert np.array_equal(np.broadcast_to(start, (2, 3, 4, 5)), float_product(a, b, start))

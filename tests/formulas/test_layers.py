@@ -52,6 +52,12 @@ def test_eq_dynamic_input__empty() -> None:
     assert (q.shape, scale, zero_point) == ((0, 7), 0.1, 0)
 
 
+def test_eq_dynamic_input__saturates() -> None:
+    """-1.5 to 253.5 has scale 1 and zero point rne(1.5) = 2: rne(253.5) + 2 = 256 becomes 255."""
+    q, scale, zero_point = quantize_input(np.float32([-1.5, 253.5]), reduce_range=False)
+    assert ([0, 255], 1.0, 2) == (q.tolist(), scale, zero_point)
+
+
 @pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
 def test_eq_dynamic_output__engines(engine: str) -> None:
     """Fbgemm fuses product and bias, qnnpack rounds both."""

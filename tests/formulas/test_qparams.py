@@ -233,3 +233,21 @@ def test_eq_choose_qparams_dynamic__symmetric() -> None:
     assert (rational(np.float32(1) / np.float32(127)), 0) == (single(scale), zero_point)
     scale, zero_point = choose_qparams_dynamic(0.0, 1.0, -128, 127, symmetric=True)
     assert (scale, zero_point) == (1 / 255, -128)
+    scale, zero_point = choose_qparams_dynamic(-1.0, 0.0, -128, 127, symmetric=True)
+    assert (scale, zero_point) == (1 / 255, 127)
+    assert 128 == choose_qparams_dynamic(-1.0, 1.0, 0, 255, symmetric=True)[1]
+
+
+def test_eq_choose_qparams_dynamic__each_of_an_array() -> None:
+    """Each range of an array has its own parameters, also where the scales of some are raised."""
+    low, high = np.float32([-1e-6, -3.0, 0.0]), np.float32([2e-6, 0.5, 1e-3])
+    scale, zero_point = choose_qparams_dynamic(low, high, 0, 255)
+    assert (SMALLEST_DYNAMIC_SCALE, 85) == (scale[0], zero_point[0])  # 0 is a third of the way
+    assert (3.5 / 255, 219) == (scale[1], zero_point[1])  # 3 / 3.5 * 255 = 218.6
+    assert (SMALLEST_DYNAMIC_SCALE, 0) == (scale[2], zero_point[2])
+
+
+def test_eq_symmetric_range__each_of_an_array() -> None:
+    """Of two ranges the one that holds zero is widened, the other stays."""
+    low, high = symmetric_range(np.float32([-1, 2]), np.float32([254, 3]), -128, 127)
+    assert ([-256, 2], [254, 3]) == (low.tolist(), high.tolist())

@@ -134,12 +134,21 @@ def test_eq_kl_divergence__against_doubles() -> None:
     )
     assert abs(exact - kl_divergence(p, q)) <= DIVERGENCE_ERROR
     assert float("inf") == kl_divergence(np.float32([1, 1]), np.float32([1, 0]))
+    assert 0.0 == kl_divergence(np.float32([1, 0]), np.float32([2, 0]))
 
 
 @pytest.mark.parametrize("rules", [EVEN, EVEN._replace(smoothing=1e-4), LAST])
 def test_eq_entropy_range__is_the_least(rules: EntropyRules) -> None:
     """No candidate has a smaller divergence, and of equal ones the narrowest is taken."""
-    counts = np.array([1, 0, 2, 9, 20, 31, 60, 64, 60, 33, 20, 11, 3, 0, 0, 1])
+    examples = [[1, 0, 2, 9, 20, 31, 60, 64, 60, 33, 20, 11, 3, 0, 0, 1], [2] * 6 + [0] * 10]
+    rng = np.random.default_rng(1)
+    random = rng.integers(0, 9, (30, 16)) * rng.integers(0, 2, (30, 16)) ** rng.integers(0, 2, 16)
+    for counts in (*np.array(examples), *random):
+        assert least_divergence(counts, rules) == entropy_bins(counts, rules), counts
+
+
+def least_divergence(counts: np.ndarray, rules: EntropyRules) -> tuple[int, int]:
+    """The candidate with the least divergence by trying all; none can be measured: all bins."""
 
     def divergence(first: int, after: int) -> float:
         p = counts[first:after].copy()
@@ -147,14 +156,41 @@ def test_eq_entropy_range__is_the_least(rules: EntropyRules) -> None:
         p[-1] += counts[after:].sum()
         q = quantized_distribution(counts[first:after], p != 0, rules)
         smooth = [smoothed_distribution(each, rules.smoothing) for each in (p, q)]
-        return kl_divergence(*smooth)  # type: ignore[arg-type]
+        if smooth[0] is None or smooth[1] is None:
+            return float("inf")
+        return kl_divergence(smooth[0], smooth[1])
 
     if rules.symmetric:
         candidates = [(0, after) for after in range(4, 17)]
     else:
         candidates = [(8 - i, min(9 + i, 16)) for i in range(2, 9)]
-    expected = min(candidates, key=lambda each: (divergence(*each), each[1] - each[0]))
-    assert expected == entropy_bins(counts, rules)
+    best = min(candidates, key=lambda each: (divergence(*each), each[1] - each[0]))
+    return best if divergence(*best) < float("inf") else (0, 16)
+
+
+@pytest.mark.parametrize("rules", [EVEN, LAST])
+def test_eq_flattened_zero__in_entropy_range(rules: EntropyRules) -> None:
+    """Zero is in the first bin of magnitudes, and in the one after the middle of values."""
+    rules, rng = rules._replace(zero_spike="flattened"), np.random.default_rng(2)
+    for _ in range(8):
+        counts = rng.integers(0, 30, 16)
+        zero = 0 if rules.symmetric else 8
+        counts[zero] = 5000
+        flat = counts.copy()
+        flat[zero] = counts[zero + 1]
+        assert entropy_bins(flat, rules._replace(zero_spike="kept")) == entropy_bins(counts, rules)
+
+
+def test_eq_entropy_range__few_bins() -> None:
+    """With fewer bins than levels, all of them are taken."""
+    assert (0, 3) == entropy_bins(np.array([1, 5, 2]), EVEN)
+
+
+def test_eq_quantized_distribution__level_without_data() -> None:
+    """A level whose bins are all empty is 0, also where the count of the rest belongs to it."""
+    counts = np.array([1, 1, 0, 0, 5])
+    rules = LAST._replace(quantized_bins=2)
+    assert [1, 1, 0, 0, 0] == quantized_distribution(counts, counts > 0, rules).tolist()
 
 
 @pytest.mark.parametrize("inner", [(-0.75, 2.5), (-0.3, 1.7), (0.6, 3.1)])

@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import erf, exp, pi, sqrt
 
 import numpy as np
+import pytest
 from formulas.exact import f32, fractions, rational, single
 
 from pyqref.numerics.bias_repair import (
@@ -128,8 +129,27 @@ def test_eq_clipped_normal__integral() -> None:
             assert abs(found - closed) < 1e-12
 
 
+def test_eq_rectified_normal__without_a_deviation() -> None:
+    """A deviation of zero gives ``max(mean, 0)``."""
+    assert [0.0, 0.5, 2.0] == mean_of_rectified_normal([-1.0, 0.5, 2.0], np.zeros(3)).tolist()
+
+
+def test_eq_clipped_normal__symmetric() -> None:
+    """A mean in the middle of the two ends stays, whatever the deviation: within 16 roundings."""
+    found = mean_of_clipped_normal([0.5, 0.5], [0.25, 8.0], -1.0, 2.0)
+    assert (np.abs(found - 0.5) <= 16 * 8 * 2.0**-53).all()
+
+
 def test_eq_high_bias_absorption__exact() -> None:
     """Three deviations below the mean, and never below zero."""
     mean, deviation = RNG.integers(-64, 64, (2, 40)) / 8
     for m, d, found in zip(mean, deviation, absorbed_bias(mean, deviation), strict=True):
         assert rational(found) == max(Fraction(0), rational(m) - 3 * abs(rational(d)))
+
+
+def test_eq_smooth_quant__share_beyond_one() -> None:
+    """A share of the difficulty lies in [0, 1]."""
+    for alpha in (-0.5, 1.5):
+        with pytest.raises(ValueError, match=r"alpha must be in \[0, 1\]"):
+            smoothing_factors([1.0], [1.0], alpha)
+    assert [4.0] == smoothing_factors([4.0], [9.0], 1.0).tolist()

@@ -1,0 +1,42 @@
+"""Float images channel by channel, on integers, which float32 holds exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyqref.numerics import channels
+
+#: Images (N, C, L), and numbers for each channel that are powers of two: products are exact.
+X = np.random.default_rng(0).integers(-9, 10, (2, 3, 5)).astype(np.float32)
+GRAD = np.random.default_rng(1).integers(-9, 10, X.shape).astype(np.float32)
+SCALE, SHIFT, CENTER = np.float32([2, 4, 0.5]), np.float32([3, -1, 7]), np.float32([1, -2, 5])
+
+
+def along(values: np.ndarray) -> np.ndarray:
+    """Numbers for each channel as an array ``(1, C, 1)`` of doubles."""
+    return values.astype(np.float64).reshape(1, 3, 1)
+
+
+def test_scale_channels() -> None:
+    """Each channel is centred, multiplied or divided, and shifted; what is not given is left."""
+    scale, shift, center = along(SCALE), along(SHIFT), along(CENTER)
+    assert np.array_equal(X * scale, channels.scale_channels(X, SCALE))
+    assert np.array_equal(X / scale, channels.scale_channels(X, SCALE, divides=True))
+    assert np.array_equal(X * scale + shift, channels.scale_channels(X, SCALE, SHIFT))
+    found = channels.scale_channels(X, SCALE, SHIFT, center=CENTER)
+    assert np.array_equal((X - center) * scale + shift, found)
+
+
+def test_sums_of_channels() -> None:
+    """The sums over batch and length of a, and of the products with what b differs from center."""
+    total, products = channels.sums_of_channels(GRAD, X, CENTER)
+    assert np.array_equal(GRAD.sum(axis=(0, 2)), total)
+    assert np.array_equal((GRAD * (X - along(CENTER))).sum(axis=(0, 2)), products)
+
+
+def test_gradient_of_normalized() -> None:
+    """``grad * scale - (x - center) * factor - shift``, with numbers of each channel."""
+    factor = SCALE[::-1]
+    expected = GRAD * along(SCALE) - (X - along(CENTER)) * along(factor) - along(SHIFT)
+    found = channels.gradient_of_normalized(GRAD, X, SCALE, CENTER, factor, SHIFT)
+    assert np.array_equal(expected, found)
