@@ -16,6 +16,9 @@ SHAPES = [
     (2, 3, 5),
     (1, 1, 1),
     (3, 17, 64),
+    (2, 31, 17),
+    (1, 32, 33),
+    (2, 70, 40),
     (5, 2, 1001),
     (64, 4, 9),
     (3, 300, 1),
@@ -39,13 +42,19 @@ def numbers(*shape: int, special: bool = False) -> np.ndarray:
     return x
 
 
+def last(x: np.ndarray) -> np.ndarray:
+    """These numbers with channels last in memory."""
+    return np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_moments_of_channels(kernel: str, shape: tuple[int, ...], n_threads: int) -> None:
     """Moments agree for numbers of all sizes, far from zero, and beside nan or infinity."""
     rng = np.random.default_rng(4)
     x = rng.standard_normal(shape).astype(np.float32) * 1000 + 77777
     special = np.where(rng.random(shape) < 0.01, np.float32(np.inf), x)
-    for each in (x, x[..., ::2], special, numbers(*shape), x.astype(np.float64)):
+    others = x[..., ::2], special, numbers(*shape), x.astype(np.float64)
+    for each in (x, last(x), last(special), *others):
         expected = reference_moments(each)
         for one, other in zip(expected, _kernels.moments_of_channels(each), strict=True):
             assert_same_bits(one, other)
@@ -64,7 +73,7 @@ def test_moments_of_channels(kernel: str, shape: tuple[int, ...], n_threads: int
 def test_sums_of_channels(
     kernel: str, shape: tuple[int, ...], special: bool, n_threads: int
 ) -> None:
-    """Sums agree in C order and in other orders, for both types."""
+    """Sums agree in C order, with channels last and in other orders, for both types."""
     a, b = numbers(*shape, special=special), numbers(*shape[::-1]).T * np.float32(1000)
     center = numbers(shape[1]) + np.float32(70)
     for dtype in (np.float32, np.float64):
@@ -72,6 +81,11 @@ def test_sums_of_channels(
         expected = reference.sums_of_channels(*arrays)
         for one, other in zip(expected, _kernels.sums_of_channels(*arrays), strict=True):
             assert_same_bits(one, other)
+    for one, other in ((last(a), last(b)), (last(a), b)):
+        expected = reference.sums_of_channels(a, b, center)
+        actual = _kernels.sums_of_channels(one, other, center)
+        assert_same_bits(expected[0], actual[0])
+        assert_same_bits(expected[1], actual[1])
     _, products = _kernels.sums_of_channels(a, b)
     assert_same_bits(reference.sums_of_channels(a, b, np.zeros_like(center))[1], products)
 
@@ -91,8 +105,7 @@ def test_channels_are_scaled(
     kernel: str, shape: tuple[int, ...], special: bool, n_threads: int
 ) -> None:
     x, scale = numbers(*shape, special=special), numbers(shape[1])
-    last = np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2)
-    for each in (x, last, x.astype(np.float64)):
+    for each in (x, last(x), x.astype(np.float64)):
         more = scale + np.float32(1)
         for rule in ((None, False), (None, True), (more, False), (more, False, -scale)):
             assert_same_bits(
@@ -113,6 +126,9 @@ def test_gradient_of_normalized(
         assert_same_bits(
             reference.gradient_of_normalized(*arrays), _kernels.gradient_of_normalized(*arrays)
         )
+    expected = reference.gradient_of_normalized(grad, x, *parameters)
+    for one, other in ((last(grad), last(x)), (last(grad), x)):
+        assert_same_bits(expected, _kernels.gradient_of_normalized(one, other, *parameters))
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65, 255, 256, 257, 1001])

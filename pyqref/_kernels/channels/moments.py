@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import contiguous
+from pyqref._kernels.channels.scaling import alike
 from pyqref.numerics import moments as reference
 from pyqref.numerics.types import FloatArray
 
@@ -20,5 +20,5 @@ def moments_of_channels(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     if kernel is None or x.dtype != _FLOAT32:
         return reference.moments_of_channels(x)
     means, variances = np.empty(x.shape[1], _FLOAT32), np.empty(x.shape[1], _FLOAT32)
-    kernel.moments_of_channels(contiguous(x), means, variances, threads.limit)
+    kernel.moments_of_channels(*alike(x), means, variances, threads.limit)
     return means, variances

@@ -50,8 +50,7 @@ def sums_of_channels(
     if kernel is None or not _are_float32(a, b, center):
         return reference.sums_of_channels(a, b, center)
     sums, products = np.empty(a.shape[1], _FLOAT32), np.empty(a.shape[1], _FLOAT32)
-    arrays = contiguous(a), contiguous(b), contiguous(center)
-    kernel.add_up(*arrays, sums, products, threads.limit)
+    kernel.add_up(*alike(a, b), contiguous(center), sums, products, threads.limit)
     return sums, products
 
 
@@ -68,9 +67,24 @@ def gradient_of_normalized(
     parameters = np.array([scale, center, factor, shift])
     if kernel is None or not _are_float32(grad, x, parameters):
         return reference.gradient_of_normalized(grad, x, scale, center, factor, shift)
+    grad, x = alike(grad, x)
+    if not grad.flags.c_contiguous:
+        pixels, others = grad.transpose(0, 2, 1), x.transpose(0, 2, 1)
+        samples = [each.reshape(-1, grad.shape[1], 1) for each in (pixels, others)]
+        found = gradient_of_normalized(*samples, scale, center, factor, shift)
+        return found.reshape(pixels.shape).transpose(0, 2, 1)
     out = empty(grad.shape, _FLOAT32)
-    kernel.gradient(contiguous(grad), contiguous(x), parameters, out, threads.limit)
+    kernel.gradient(grad, x, parameters, out, threads.limit)
     return out
+
+
+def alike(*arrays: FloatArray) -> tuple[FloatArray, ...]:
+    """Return these where channels are last in memory in each of them, else all in C order."""
+    for x in arrays:
+        last = x.transpose(0, 2, 1).flags
+        if x.flags.c_contiguous or not (last.c_contiguous and last.aligned):
+            return tuple([contiguous(each) for each in arrays])
+    return arrays
 
 
 def _are_float32(*arrays: FloatArray | None) -> bool:

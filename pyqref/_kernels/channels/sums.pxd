@@ -9,8 +9,11 @@ from pyqref._kernels.channels.constants cimport WORK_PER_THREAD
 cdef extern from "channels/places.h":
     ctypedef struct Places:
         pass
+    ctypedef struct Strip:
+        pass
     enum:
         PLACES          # sums of a channel that are made side by side
+        STRIP_CHANNELS
     cdef enum Term:     # what is added up
         ITSELF
         SQUARE
@@ -21,6 +24,10 @@ cdef extern from "channels/places.h":
     void add_line(
         Term term, Places* first, Places* second, const float* a, const float* b, float center,
         Py_ssize_t n,
+    ) nogil
+    void add_pixel(
+        Term term, Strip* first, Strip* second, const float* a, const float* b,
+        const float* centers, Py_ssize_t n,
     ) nogil
     double sum_of_doubles(const double* sums) nogil
 
@@ -37,6 +44,7 @@ cdef struct Sums:
     Term term               # PRODUCT, or SQUARE: of what differs from the mean
     double count            # by which sums are divided
     Py_ssize_t batch, channels, length, channels_per_task
+    bint across             # channels are last in memory
 
 
 cdef inline void finish(
@@ -88,14 +96,38 @@ cdef inline void add_short_lines(
         finish(s, channel + i, places[0], places[1], term)
 
 
+cdef inline void add_pixels(
+    const Sums* s, Py_ssize_t channel, Py_ssize_t count, const float* centers, Term term
+) noexcept nogil:
+    """The same sums where channels are last in memory: a lane for each channel."""
+    cdef Strip[PLACES] first
+    cdef Strip[PLACES] second
+    cdef double[2][PLACES] places
+    cdef Py_ssize_t image, pixel, at, i, place
+    memset(first, 0, sizeof(first))
+    memset(second, 0, sizeof(second))
+    if term != ITSELF:
+        centers += channel
+    for image in range(s.batch):
+        for pixel in range(s.length):
+            at, place = (image * s.length + pixel) * s.channels + channel, pixel % PLACES
+            add_pixel(term, first + place, second + place, s.a + at, s.b + at, centers, count)
+    for i in range(count):
+        for place in range(PLACES):
+            places[0][place] = (<double*> (first + place))[i]
+            places[1][place] = (<double*> (second + place))[i]
+        finish(s, channel + i, places[0], places[1], term)
+
+
 cdef inline void add_channels(
     const Sums* s, Py_ssize_t index, const float* centers, Term term
 ) noexcept nogil:
     cdef Py_ssize_t channel = index * s.channels_per_task
-    if s.length <= PLACES:
-        add_short_lines(
-            s, channel, min(s.channels_per_task, s.channels - channel), centers, term
-        )
+    cdef Py_ssize_t count = min(s.channels_per_task, s.channels - channel)
+    if s.across:
+        add_pixels(s, channel, count, centers, term)
+    elif s.length <= PLACES:
+        add_short_lines(s, channel, count, centers, term)
     else:
         add_channel(s, channel, centers, term)
 
@@ -122,7 +154,10 @@ cdef inline int run_sums(
     s.batch, s.channels = cnp.PyArray_DIM(a, 0), cnp.PyArray_DIM(a, 1)
     s.length = cnp.PyArray_DIM(a, 2)
     s.channels_per_task = 1
-    if s.length <= PLACES:
+    s.across = not cnp.PyArray_IS_C_CONTIGUOUS(a)
+    if s.across:
+        s.channels_per_task = STRIP_CHANNELS
+    elif s.length <= PLACES:
         s.channels_per_task = BLOCK // max(s.length, <Py_ssize_t> 1)
     n_threads = useful_threads(<double> cnp.PyArray_SIZE(a), WORK_PER_THREAD, n_threads)
     with nogil:
