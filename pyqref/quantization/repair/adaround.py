@@ -37,7 +37,7 @@ def adaround(
     steps: int = 300,
     batch_size: int = 32,
     lr: float = 0.1,
-    price: float = 10.0,
+    price: float = 100.0,
     warm_up: float = 0.2,
     exponents: tuple[float, float] = (20.0, 2.0),
     seed: int = 0,
@@ -70,7 +70,8 @@ def adaround(
         The size of a step, above 0.
     price
         :math:`\lambda`, not negative: the price of all weights of a layer halfway between integers
-        beside the error of nearest rounding, which counts as 1.
+        beside the error of nearest rounding, which counts as 1. With a low price many weights still
+        stand between two integers when learning ends, and are then rounded all at once.
     warm_up, exponents
         See ``eq-annealed-exponent``.
     seed
