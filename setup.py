@@ -90,6 +90,9 @@ EMPTY_PROGRAM = "int main(void) { return 0; }\n"
 GCC_PROGRAM = "#if !defined(__GNUC__) || defined(__clang__)\n#error\n#endif\n"
 PYTHON_PROGRAM = f"#include <Python.h>\n{EMPTY_PROGRAM}"
 
+#: A header in quotes, as opposed to one of the system.
+INCLUDE = re.compile(r'^\s*#\s*include "([^"]+)"', re.MULTILINE)
+
 #: Read by ``pyqref/_kernels/uncompiled.py`` when the package is imported.
 NO_COMPILER = "no_compiler.txt"
 ADVICE = (
@@ -132,7 +135,6 @@ def extension(name: str, source: Path) -> Extension:
         [str(source)],
         include_dirs=[str(KERNELS), numpy.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-        depends=[str(path) for path in KERNELS.rglob("*.h")],
     )
 
 
@@ -184,12 +186,24 @@ def translate(modules: list[Extension]) -> None:
         optimize_less(Path(each.sources[0]))
     by_name = {each.name: each for each in translated}
     for each in modules:
-        made = by_name[sources[each.sources[0]]]
-        each.sources, each.depends = made.sources, made.depends
+        each.sources = by_name[sources[each.sources[0]]].sources
         name = each.name.rpartition(".")[2]
         if name in TABLE.KERNELS:
-            each.sources = [str(module_for(name, Path(made.sources[0])))]
-            each.depends = [*made.depends, *made.sources]
+            each.sources = [str(module_for(name, Path(each.sources[0])))]
+        each.depends = [str(path) for path in included_by(Path(each.sources[0]))]
+
+
+def included_by(path: Path) -> set[Path]:
+    """Return what a C file includes of ours, headers of headers too: it depends on them."""
+    found, left = set(), [path]
+    while left:
+        at = left.pop()
+        for name in INCLUDE.findall(at.read_text(encoding="utf-8")):
+            for each in (at.parent / name, KERNELS / name):
+                if each.exists() and each not in found:
+                    found.add(each)
+                    left.append(each)
+    return found
 
 
 def optimize_less(translated: Path) -> None:

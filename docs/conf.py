@@ -65,7 +65,7 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(?!pyqref).*"),
 ]
 math_number_all = False
-math_eqref_format = "({number})"
+math_eqref_format = "eq. {number}"
 numfig = True
 
 autosummary_generate = False

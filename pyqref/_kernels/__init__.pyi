@@ -35,6 +35,7 @@ from .elementwise import relu6 as relu6
 from .fake_quantize import fake_quantize_per_channel as fake_quantize_per_channel
 from .fake_quantize import fake_quantize_per_tensor as fake_quantize_per_tensor
 from .fake_quantize import is_grid as is_grid
+from .fake_quantize import learnable_gradients as learnable_gradients
 from .fake_quantize import straight_through as straight_through
 from .fgemm import float_product as float_product  # not in __all__
 from .fgemm import multiplies_floats as multiplies_floats  # not in __all__
@@ -100,6 +101,7 @@ from .tables import embedding_bag as embedding_bag
 from .tables import embedding_rows as embedding_rows
 from .tables import float_bag as float_bag
 from .tables import float_rows as float_rows
+from .tables import packed_bag as packed_bag
 from .windows import convolution as convolution
 from .windows import convolution_gradient as convolution_gradient
 from .windows import convolution_weight_gradient as convolution_weight_gradient

@@ -9,6 +9,7 @@ from kernels.compare import assert_same_bits
 from pyqref import _kernels
 from pyqref.numerics import embedding as reference
 from pyqref.numerics import float_embedding as float_reference
+from pyqref.numerics.packed_rows import packed_rows
 
 RNG = np.random.default_rng(11)
 #: Lengths of bags: none, one, around the rows that are joined at once, long.
@@ -56,6 +57,38 @@ def test_rows_of_bytes(kernel: str, columns: int, n_threads: int) -> None:
         for weights in (None, WEIGHTS, WEIGHTS.astype(np.float64)):
             bag = q, scales, offsets, INDICES, STARTS, ENDS, weights
             assert_same_bits(reference.bag(*bag), _kernels.embedding_bag(*bag))
+
+
+@pytest.mark.parametrize("bits", [8, 4, 2])
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 7, 8, 9, 16, 17, 31, 33, 130])
+def test_rows_that_end_in_their_parameters(
+    kernel: str, bits: int, width: int, n_threads: int
+) -> None:
+    """Bags of packed rows: half precision with subnormals, infinity and nan; rows with gaps."""
+    kept = reference.bits_of_row(bits)
+    packed = RNG.integers(0, 256, (ROWS, width)).astype(np.uint8)
+    parameters = RNG.standard_normal((ROWS, 2)).astype(kept)
+    parameters[::5, 0] = np.float32([1e-7, -3e-6, np.inf, np.nan, 6.1e-5, 0.0, -0.0, 65504.0])
+    table = np.hstack([packed, parameters.view(np.uint8)])
+    for each in (table, np.repeat(table, 2, axis=1)[:, ::2], np.repeat(table, 3, axis=0)[::3]):
+        rows = packed_rows(each, bits)
+        assert rows[0].shape == (ROWS, width * 8 // bits)
+        for weights in (None, WEIGHTS):
+            bags = INDICES, STARTS, ENDS, weights
+            expected = reference.bag(*rows, *bags)
+            assert_same_bits(expected, _kernels.packed_bag(each, bits, *bags))
+
+
+def test_every_half_is_read_as_numpy_reads_it(kernel: str) -> None:
+    """All 65,536 bit patterns as the offset of a row, a NaN as a NaN."""
+    halves = np.arange(1 << 16, dtype=np.uint16)
+    parameters = np.stack([np.zeros_like(halves), halves], axis=1).view(np.uint8)
+    table = np.hstack([np.zeros((1 << 16, 1), np.uint8), parameters])
+    indices = np.arange(1 << 16)
+    found = _kernels.packed_bag(table, 4, indices, indices, indices + 1)
+    with np.errstate(invalid="ignore"):  # signalling ones
+        expected = np.float32(0) + halves.view(np.float16).astype(np.float32)
+    assert_same_bits(np.stack([expected, expected], axis=1), found)
 
 
 def test_many_bags_are_shared_among_threads(kernel: str, n_threads: int) -> None:

@@ -11,9 +11,10 @@ from pyqref._kernels.layout import contiguous, empty
 from pyqref._kernels.parts import parts
 from pyqref.numerics import embedding as reference
 from pyqref.numerics import float_embedding as float_reference
+from pyqref.numerics.packed_rows import packed_rows, parameter_bytes
 from pyqref.numerics.types import FloatArray, IntArray
 
-__all__ = ["embedding_bag", "embedding_rows", "float_bag", "float_rows"]
+__all__ = ["embedding_bag", "embedding_rows", "float_bag", "float_rows", "packed_bag"]
 
 _FLOAT32, _UINT8, _INT64 = np.dtype(np.float32), np.dtype(np.uint8), np.dtype(np.int64)
 #: As in ``bags.h``, whose 0 looks rows up.
@@ -32,7 +33,7 @@ def float_bag(
     kernel = registry.twin("tables")
     if kernel is None or table.dtype != _FLOAT32:
         return float_reference.float_bag(table, indices, starts, ends, weights, mode)
-    given = _rows(table), None, None, _places(indices), _places(starts), _places(ends)
+    given = _rows(table), 32, None, None, _places(indices), _places(starts), _places(ends)
     return _joined(kernel, given, weights, mode, (len(starts), table.shape[1]))
 
 
@@ -41,7 +42,7 @@ def float_rows(table: FloatArray, indices: IntArray) -> FloatArray:
     kernel = registry.twin("tables")
     if kernel is None or table.dtype != _FLOAT32:
         return np.asarray(table[indices])
-    given = _rows(table), None, None, _places(indices.reshape(-1)), None, None
+    given = _rows(table), 32, None, None, _places(indices.reshape(-1)), None, None
     return _joined(kernel, given, None, "sum", (*indices.shape, table.shape[1]))
 
 
@@ -58,7 +59,7 @@ def embedding_bag(
     kernel = registry.twin("tables")
     shape = len(starts), q.shape[1]
     if kernel is not None and q.dtype == _UINT8:
-        table = _rows(q), contiguous(scales), contiguous(offsets)
+        table = _rows(q), 8, contiguous(scales), contiguous(offsets)
         given = *table, _places(indices), _places(starts), _places(ends)
         return _joined(kernel, given, weights, "sum", shape)
     result = np.empty(shape, _FLOAT32)
@@ -68,6 +69,28 @@ def embedding_bag(
     return result
 
 
+def packed_bag(
+    table: IntArray,
+    bits: int,
+    indices: IntArray,
+    starts: IntArray,
+    ends: IntArray,
+    weights: FloatArray | None = None,
+) -> FloatArray:
+    """:func:`embedding_bag` of bytes ``(R, E)`` whose rows end in scale and offset.
+
+    As :func:`pyqref.numerics.packed_rows.packed_rows` takes them.
+    """
+    kernel = registry.twin("tables")
+    if kernel is None:
+        wanted, places = np.unique(indices, return_inverse=True)
+        rows = packed_rows(table[wanted], bits)
+        return embedding_bag(*rows, places, starts, ends, weights)
+    given = _rows(table), bits, None, None, _places(indices), _places(starts), _places(ends)
+    columns = (table.shape[1] - parameter_bytes(bits)) * (8 // bits)
+    return _joined(kernel, given, weights, "sum", (len(starts), columns))
+
+
 def embedding_rows(
     q: IntArray, scales: FloatArray, offsets: FloatArray, indices: IntArray
 ) -> FloatArray:
@@ -75,7 +98,7 @@ def embedding_rows(
     kernel = registry.twin("tables")
     shape = *indices.shape, q.shape[1]
     if kernel is not None and q.dtype == _UINT8:
-        table = _rows(q), contiguous(scales), contiguous(offsets)
+        table = _rows(q), 8, contiguous(scales), contiguous(offsets)
         given = *table, _places(indices.reshape(-1)), None, None
         return _joined(kernel, given, None, "sum", shape)
     result = np.empty(shape, _FLOAT32)

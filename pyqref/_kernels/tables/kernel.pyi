@@ -2,6 +2,7 @@ import numpy as np
 
 def join_bags(
     table: np.ndarray,
+    bits: int,
     scales: np.ndarray | None,
     offsets: np.ndarray | None,
     indices: np.ndarray,

@@ -1,6 +1,7 @@
 """Rows of tables, looked up or joined bag by bag."""
 
-# Tables are (rows, columns), of float32 or bytes; rows may be apart. Indices are int64.
+# Tables are (rows, columns), of float32 or bytes; rows may be apart. Without scales, rows of bytes have
+# integers of so many bits, then scale and offset. Indices are int64.
 
 cimport numpy as cnp
 from libc.stdint cimport int64_t
@@ -18,7 +19,7 @@ cdef extern from "tables/bags.h":
         const int64_t* ends
         float* out
         Py_ssize_t row_bytes, count, bags, columns, bags_a_task
-        int mode
+        int bits, mode
     enum:
         COPY
     void result_of_bag(const Bags* b, Py_ssize_t bag) nogil
@@ -40,14 +41,16 @@ cdef float* floats_of(x):
 
 
 def join_bags(
-    cnp.ndarray table, scales, offsets, cnp.ndarray indices, starts, ends, weights, int mode,
-    cnp.ndarray out, int n_threads,
+    cnp.ndarray table, int bits, scales, offsets, cnp.ndarray indices, starts, ends, weights,
+    int mode, cnp.ndarray out, int n_threads,
 ):
     """Rows of each bag as the mode says; without starts each index is a bag."""
     cdef Bags b
     cdef cnp.npy_intp[2] shape
     shape[0] = len(indices) if starts is None else len(starts)
     shape[1] = cnp.PyArray_DIM(table, 1)
+    if bits < 32 and scales is None:
+        shape[1] = (shape[1] - (8 if bits == 8 else 4)) * (8 // bits)
     require_output("out", out, OF_FLOAT32, 2, shape)
     b.table, b.row_bytes = <const char*> cnp.PyArray_DATA(table), cnp.PyArray_STRIDE(table, 0)
     b.scales, b.offsets, b.weights = floats_of(scales), floats_of(offsets), floats_of(weights)
@@ -58,6 +61,7 @@ def join_bags(
         b.ends = <const int64_t*> cnp.PyArray_DATA(ends)
     b.out = floats_of(out)
     b.bags, b.columns, b.count = shape[0], shape[1], len(indices)
+    b.bits = bits
     b.mode = COPY if starts is None else mode
     cdef double work = <double> b.columns * max(b.count, b.bags)
     b.bags_a_task = max(<Py_ssize_t> (NUMBERS_A_TASK * b.bags / max(work, 1)), 1)

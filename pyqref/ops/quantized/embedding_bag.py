@@ -9,7 +9,7 @@ import numpy as np
 from pyqref import _kernels
 from pyqref._typing import Tensor
 from pyqref.dtypes import uint8
-from pyqref.numerics import embedding
+from pyqref.numerics.packed_rows import packed_rows, parameter_bytes
 from pyqref.tensor.arguments import described
 from pyqref.tensor.base import TensorBase, wrap
 
@@ -165,24 +165,17 @@ def bag_lengths(
 
 def rows_of(name: str, packed: Tensor, bits: int) -> Rows:
     """Integers ``(R, D)``, scales and offsets of rows of bytes that end in both of these."""
-    table = _PackedRows(name, packed, bits)
-    return _unpacked(table.array, table.bits)
+    return packed_rows(_bytes_of(name, packed, bits), bits)
 
 
 class _PackedRows:
-    """A table whose rows are unpacked when they are wanted: bytes that end in scale and offset."""
+    """A table of bytes whose rows end in scale and offset."""
 
     def __init__(self, name: str, packed: Any, bits: int) -> None:
         self.array, self.bits = _bytes_of(name, packed, bits), bits
 
     def __len__(self) -> int:
         return len(self.array)
-
-    def at(self, indices: np.ndarray) -> tuple[Rows, np.ndarray]:
-        """Rows among which those of the indices are, and the indices of these."""
-        if len(self.array) <= indices.size:
-            return _unpacked(self.array, self.bits), indices
-        return _unpacked(self.array[indices], self.bits), np.arange(indices.size)
 
 
 def _bytes_of(name: str, packed: Any, bits: int) -> np.ndarray:
@@ -191,7 +184,7 @@ def _bytes_of(name: str, packed: Any, bits: int) -> np.ndarray:
             f"{name}: weight must be a uint8 tensor made by a prepack of {bits} bits, "
             f"got {described(packed)}"
         )
-    size = _size_of_parameters(bits)
+    size = parameter_bytes(bits)
     array: np.ndarray = packed._array
     if array.ndim != 2 or array.shape[1] <= size:
         raise RuntimeError(
@@ -199,18 +192,6 @@ def _bytes_of(name: str, packed: Any, bits: int) -> np.ndarray:
             f"scale and offset, got shape {array.shape}"
         )
     return array
-
-
-def _size_of_parameters(bits: int) -> int:
-    """Bytes of a scale and an offset."""
-    return 2 * np.dtype(embedding.bits_of_row(bits)).itemsize
-
-
-def _unpacked(array: np.ndarray, bits: int) -> Rows:
-    size = _size_of_parameters(bits)
-    tail = np.ascontiguousarray(array[:, -size:]).view(embedding.bits_of_row(bits))
-    scales, offsets = tail.astype(np.float32).T
-    return embedding.unpack_bits(array[:, :-size], bits), scales, offsets
 
 
 def _require_options(name: str, scale_grad_by_freq: bool, mode: int) -> None:
@@ -261,7 +242,8 @@ def _bag(
         starts, ends, array = before[starts], before[ends], array[kept]
         factors = None if factors is None else factors[kept]
     if isinstance(table, _PackedRows):
-        table, array = table.at(array)
+        packed = table.array, table.bits
+        return wrap(_kernels.packed_bag(*packed, array, starts, ends, factors))
     return wrap(_kernels.embedding_bag(*table, array, starts, ends, factors))
 
 
