@@ -43,7 +43,7 @@ def quantize_with_accuracy_control(
     Everything that can be is quantized. If the metric drops by more than ``max_drop``, each layer
     and functional node is quantized alone and measured: the ledger. In its order, the most harmful
     first, one after the other is put back, until the bound is kept. Then each of them that turns
-    out not to be needed is quantized again, until the bound would be broken by any single one. Where
+    out not to be needed is quantized again, until any single one would break the bound. Where
     there are few smaller sets, they are measured, too, fewest first.
 
     The bound can always be kept, because with everything put back the result is the float model
