@@ -107,3 +107,42 @@ def test_groups_of_a_layer_norm_can_be_named() -> None:
     ):
         repair.smooth_quant(model, [X])
     repair.smooth_quant(model, [X], groups=[("norm", ["first"])])
+
+
+class LastAxis(nn.Module):
+    """A layer norm, and a convolution that reads it with its axes moved."""
+
+    def __init__(self, affine: bool) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(4, elementwise_affine=affine)
+        self.conv = nn.Conv1d(4, 2, 1)
+
+    def forward(self, x: Any) -> Any:
+        return self.conv(self.norm(x).permute(0, 2, 1))
+
+
+def test_a_convolution_behind_a_layer_norm_can_be_named() -> None:
+    """It takes the factors, which leave the weight of the layer norm."""
+    x = pyqref.ones(2, 3, 4)
+    with says(
+        "pass groups=[({}, [{}])] if the channels are the same and nothing else reads it",
+        "pass groups=[(path of the layer norm, [paths of the linear layers]), ...]",
+    ):
+        repair.smooth_quant(LastAxis(True), [x])
+    with says("make the layer norm with elementwise_affine=True"):
+        repair.smooth_quant(LastAxis(False), [x], groups=[("norm", ["conv"])])
+    repair.smooth_quant(LastAxis(True), [x], groups=[("norm", ["conv"])])
+
+
+def test_a_dynamic_layer_is_made_a_static_one() -> None:
+    """Then it is repaired with the others."""
+    model = quantization.QuantWrapper(nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 3))).eval()
+    model.qconfig = quantization.default_qconfig
+    prepared = quantization.prepare(model)
+    prepared(X)
+    quantized = quantization.convert(prepared)
+    mixed = copy.deepcopy(quantized)
+    mixed.module[1] = nn.Sequential(mixed.dequant, nn.quantized.dynamic.Linear(3, 3))
+    with says("give it a static QConfig, such as default_qconfig"):
+        repair.bias_correction(model, mixed, [X])
+    repair.bias_correction(model, quantized, [X])

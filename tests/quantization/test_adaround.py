@@ -149,7 +149,7 @@ def test_graph_mode_is_rounded_too() -> None:
     prepared = quantize_fx.prepare_fx(model, mapping, (x,))
     prepared(x)
     converted = quantize_fx.convert_fx(prepared)
-    better = repair.adaround(model, converted, [x], steps=100, lr=0.05)
+    better = repair.adaround(model, converted, [x], steps=100)
 
     def error(one: Any) -> float:
         return float((one(x) - model(x)).pow(2).mean())
@@ -178,6 +178,23 @@ def test_a_trained_network_is_better_than_with_nearest_rounding() -> None:
         return float((train.predict(one, images) - train.predict(fused, images)).pow(2).mean())
 
     assert error(learned) < error(nearest) / 3
+
+
+def test_the_usual_price_suits_small_layers() -> None:
+    """Of eight layers of 32 x 4 weights in 3 bits less than half of the error stays, on average."""
+    ratios = []
+    for seed in range(8):
+        _ = torch.manual_seed(seed)
+        model = quantization.QuantWrapper(nn.Linear(32, 4)).eval()
+        model.qconfig = few_bits(3, False)
+        prepared = quantization.prepare(model)
+        x = torch.rand(64, 32)
+        prepared(x)
+        nearest = quantization.convert(prepared)
+        learned = repair.adaround(model, nearest, [x], steps=200)
+        before, after = (float((one(x) - model(x)).pow(2).mean()) for one in (nearest, learned))
+        ratios.append(after / before)
+    assert np.mean(ratios) < 0.5
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,8 @@ def quantize_with_accuracy_control(
     Everything that can be is quantized. If the metric drops by more than ``max_drop``, each layer
     and functional node is quantized alone and measured: the ledger. In its order, the most harmful
     first, one after the other is put back, until the bound is kept. Then each of them that turns
-    out not to be needed is quantized again. Where there are few smaller sets, they are measured,
-    too, fewest first.
+    out not to be needed is quantized again, until any single one would break the bound. Where
+    there are few smaller sets, they are measured, too, fewest first.
 
     The bound can always be kept, because with everything put back the result is the float model
     itself, whose drop is 0.
@@ -157,16 +157,21 @@ class _Control:
         )
         count = next(n for n in range(1, len(order) + 1) if self.drop(order[:n]) <= self.bound)
         kept = order[:count]
-        for name in reversed(order[:count]):
-            fewer = [each for each in kept if each != name]
-            if fewer and self.drop(fewer) <= self.bound:
-                kept = fewer
+        kept = self._without_the_needless(kept)
         smaller = sum(comb(len(order), size) for size in range(1, len(kept)))
         for put_back in self._smaller_sets(order, len(kept)) if smaller <= exhaustive else ():
             if self.drop(put_back) <= self.bound:
                 kept = list(put_back)
                 break
         return self._result(tuple(kept), smaller <= exhaustive)
+
+    def _without_the_needless(self, kept: list[str]) -> list[str]:
+        """Quantize one after the other again, until each of those that are left is needed."""
+        for name in reversed(kept):
+            fewer = [each for each in kept if each != name]
+            if fewer and self.drop(fewer) <= self.bound:
+                return self._without_the_needless(fewer)
+        return kept
 
     def _smaller_sets(self, order: list[str], size: int) -> Iterator[tuple[str, ...]]:
         """Sets with fewer members, the smallest and most harmful first."""

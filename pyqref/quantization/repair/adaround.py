@@ -21,7 +21,7 @@ from pyqref.numerics.learned_rounding import (
 from pyqref.tensor import from_numpy
 from pyqref.tensor.quantized import make_quantized
 
-from .adjacent import grouped
+from .adjacent import grouped, ungrouped
 from .quantized_layers import channel_axis, float_layer, has_relu, layers_in_order
 from .running import batches, called, input_of, listening
 
@@ -37,7 +37,7 @@ def adaround(
     steps: int = 300,
     batch_size: int = 32,
     lr: float = 0.1,
-    price: float = 10.0,
+    price: float = 100.0,
     warm_up: float = 0.2,
     exponents: tuple[float, float] = (20.0, 2.0),
     seed: int = 0,
@@ -70,7 +70,8 @@ def adaround(
         The size of a step, above 0.
     price
         :math:`\lambda`, not negative: the price of all weights of a layer halfway between integers
-        beside the error of nearest rounding, which counts as 1.
+        beside the error of nearest rounding, which counts as 1. With a low price many weights still
+        stand between two integers when learning ends, and are then rounded all at once.
     warm_up, exponents
         See ``eq-annealed-exponent``.
     seed
@@ -93,7 +94,8 @@ def adaround(
     Warns
     -----
     NotRepairedWarning
-        A path has no such layer in both models.
+        A path has no such layer in both models, or a layer with a quantized weight is of a kind
+        that is not rounded anew, such as a dynamic one or one that is fused with an addition.
 
     Notes
     -----
@@ -292,4 +294,4 @@ def _better(task: _Task, learned: Array, is_better: Array) -> Array:
     """Learned integers of the output channels where they are better, nearest ones elsewhere."""
     one, two = grouped(task.layer, learned), grouped(task.layer, task.nearest)
     chosen = np.where(is_better.reshape(*one.shape[:2], 1, 1), one, two)
-    return np.asarray(chosen.reshape(learned.shape))
+    return ungrouped(task.layer, chosen)

@@ -15,10 +15,20 @@ from pyqref.nn import intrinsic as nni
 from pyqref.quantization.diagnostics import NotRepairedWarning, warn
 from pyqref.tensor import flatten, from_numpy, relu
 
-__all__ = ["Pair", "adjacent_layers", "grouped", "layer_of", "pairs_of", "set_bias", "set_weight"]
+__all__ = [
+    "TRANSPOSED",
+    "Pair",
+    "adjacent_layers",
+    "grouped",
+    "layer_of",
+    "pairs_of",
+    "set_bias",
+    "set_weight",
+    "ungrouped",
+]
 
-_TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
-_LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, *_TRANSPOSED)
+TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
+_LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, *TRANSPOSED)
 #: ``f(x / s) = f(x) / s`` for each channel and each positive s.
 _HOMOGENEOUS = (
     nn.ReLU,
@@ -99,18 +109,22 @@ def grouped(layer: Any, weight: Array | None = None) -> Array:
     """A weight as ``(groups, outputs, inputs, taps)``, outputs and inputs of one group."""
     array = layer.weight.detach().numpy() if weight is None else weight
     groups = getattr(layer, "groups", 1)
-    if isinstance(layer, _TRANSPOSED):
+    if isinstance(layer, TRANSPOSED):
         parts = array.reshape(groups, array.shape[0] // groups, array.shape[1], -1)
         return parts.transpose(0, 2, 1, 3)
     return array.reshape(groups, array.shape[0] // groups, array.shape[1], -1)
 
 
+def ungrouped(layer: Any, parts: Array) -> Array:
+    """A weight in the shape of the layer's, from the form of :func:`grouped`."""
+    if isinstance(layer, TRANSPOSED):
+        parts = parts.transpose(0, 2, 1, 3)
+    return np.ascontiguousarray(parts).reshape(tuple(layer.weight.shape))
+
+
 def set_weight(layer: Any, parts: Array) -> None:
     """Give the layer a weight that has the form of :func:`grouped`."""
-    if isinstance(layer, _TRANSPOSED):
-        parts = parts.transpose(0, 2, 1, 3)
-    shape = tuple(layer.weight.shape)
-    layer.weight.data = from_numpy(np.ascontiguousarray(parts, np.float32).reshape(shape))
+    layer.weight.data = from_numpy(ungrouped(layer, parts.astype(np.float32)))
 
 
 def set_bias(layer: Any, bias: Array) -> None:

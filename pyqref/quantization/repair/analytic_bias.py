@@ -23,7 +23,8 @@ from pyqref.numerics.bias_repair import (
 from pyqref.quantization.diagnostics import NotRepairedWarning, warn
 from pyqref.tensor import flatten, from_numpy, relu
 
-from .quantized_layers import can_be_repaired
+from .adjacent import TRANSPOSED, grouped
+from .quantized_layers import can_be_repaired, remedy_of
 
 __all__ = ["analytic_bias_correction"]
 
@@ -31,7 +32,7 @@ _RELU = (relu, F.relu, "relu", "relu_")
 #: They change no mean of a channel.
 _KEEP_MEANS = (nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.Flatten)
 _POOLS = (nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d)
-_LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
+_LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, *TRANSPOSED)
 
 
 class _Source(NamedTuple):
@@ -81,13 +82,16 @@ def analytic_bias_correction(
     Warns
     -----
     NotRepairedWarning
-        The mean input of a layer in ``layers`` is unknown.
+        The mean input of a layer in ``layers`` is unknown, or a layer whose mean input is known is
+        of a kind that is not corrected.
 
     Notes
     -----
     Only the rounding of weights is taken into account; :func:`bias_correction` measures that of
     activations as well, but needs data. At the border of an image that is padded with zeros the
-    mean is smaller than assumed. Source: Nagel et al. 2019, section 4.2.
+    mean is smaller than assumed. In a transposed convolution a place of the output meets one tap
+    of as many as the product of the strides, on average; at its border fewer. Source:
+    Nagel et al. 2019, section 4.2.
 
     Examples
     --------
@@ -116,8 +120,15 @@ def analytic_bias_correction(
         quantized_model = copy.deepcopy(quantized_model)
     quantized = dict(quantized_model.named_modules())
     found = _sources(float_model)
-    for path in layers or ():
-        if path not in found or not can_be_repaired(quantized.get(path)):
+    for path in found if layers is None else layers:
+        remedy = remedy_of(quantized.get(path))
+        if remedy is not None:
+            warn(
+                f"{path}: its bias is not corrected; a {type(quantized[path]).__name__} is not "
+                f"repaired; {remedy}",
+                NotRepairedWarning,
+            )
+        elif layers is not None and (path not in found or not can_be_repaired(quantized.get(path))):
             warn(
                 f"{path}: its bias is not corrected; its mean input does not follow from a batch "
                 "normalization; call bias_correction with data",
@@ -148,16 +159,17 @@ def _correct(path: str, layer: Any, source: _Source, quantized: Any) -> None:
             f"analytic_bias_correction: {path!r} has a weight of shape {weight.shape} in the float "
             f"model and {tuple(rounded.shape)} in the quantized one; pass models of the same layers"
         )
-    groups = getattr(layer, "groups", 1)
+    parts = grouped(layer), grouped(layer, rounded.dequantize().numpy())
+    groups, _, inputs, _ = parts[0].shape
     means = _mean_input(source)
-    inputs = groups * weight.shape[1]
-    if inputs % len(means):
+    if groups * inputs % len(means):
         raise ValueError(
-            f"analytic_bias_correction: {path!r} takes {inputs} channels, and the batch "
+            f"analytic_bias_correction: {path!r} takes {groups * inputs} channels, and the batch "
             f"normalization before it gives {len(means)}; leave it out of layers"
         )
-    parts = np.split(weight, groups), np.split(rounded.dequantize().numpy(), groups)
-    each = np.split(np.repeat(means, inputs // len(means)), groups)
+    each = np.repeat(means, groups * inputs // len(means)).reshape(groups, inputs)
+    if isinstance(layer, TRANSPOSED):
+        each = each / np.prod(layer.stride)
     shift = np.concatenate([expected_shift(*one) for one in zip(*parts, each, strict=True)])
     bias = quantized.bias()
     given = np.zeros(len(shift)) if bias is None else bias.detach().numpy()
@@ -227,5 +239,6 @@ def _folded(model: Module, node: Node, layer: Any) -> Any:
     norm = _module(model, users[0]) if len(users) == 1 else None
     if not isinstance(norm, BatchNormBase):
         return layer
-    fuse = fuse_linear_bn_eval if isinstance(layer, nn.Linear) else fuse_conv_bn_eval
-    return fuse(layer, norm)
+    if isinstance(layer, nn.Linear):
+        return fuse_linear_bn_eval(layer, norm)
+    return fuse_conv_bn_eval(layer, norm, transpose=isinstance(layer, TRANSPOSED))

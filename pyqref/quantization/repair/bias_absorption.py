@@ -17,7 +17,7 @@ from pyqref.numerics.bias_repair import absorbed_bias
 from pyqref.quantization.diagnostics import NotRepairedWarning, warn
 from pyqref.tensor import relu
 
-from .adjacent import Pair, grouped, layer_of, pairs_of, set_bias
+from .adjacent import TRANSPOSED, Pair, grouped, layer_of, pairs_of, set_bias
 from .running import Moments, batches, called, listening
 
 __all__ = ["absorb_high_bias"]
@@ -65,7 +65,8 @@ def absorb_high_bias(
     Warns
     -----
     NotRepairedWarning
-        The second layer pads with zeros, which would no longer stand for zero.
+        The second layer pads with zeros, which would no longer stand for zero, or is a transposed
+        convolution, whose taps do not all reach each output.
 
     Notes
     -----
@@ -96,6 +97,13 @@ def absorb_high_bias(
             warn(
                 f"{pair.second}: it pads with zeros, so no bias of {pair.first} is moved into it; "
                 "nothing is to be done",
+                NotRepairedWarning,
+            )
+            continue
+        if isinstance(second, TRANSPOSED):
+            warn(
+                f"{pair.second}: a transposed convolution spreads a constant unevenly, so no bias "
+                f"of {pair.first} is moved into it; nothing is to be done",
                 NotRepairedWarning,
             )
             continue

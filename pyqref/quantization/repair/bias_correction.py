@@ -75,7 +75,8 @@ def bias_correction(
     Warns
     -----
     NotRepairedWarning
-        A path has no such layer in both models, or none that can be corrected.
+        A path has no such layer in both models, or a layer with a quantized weight is of a kind
+        that is not corrected, such as a dynamic one or one that is fused with an addition.
 
     Notes
     -----

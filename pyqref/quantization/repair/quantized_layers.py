@@ -10,21 +10,34 @@ from pyqref._typing import Module
 from pyqref.nn import intrinsic as nni
 from pyqref.nn import quantized as nnq
 from pyqref.nn.intrinsic import quantized as nniq
+from pyqref.nn.quantized.modules.weighted import WeightedQuantizedModule
 from pyqref.quantization.diagnostics import NotRepairedWarning, warn
 
 from .running import called, listening
 
-__all__ = ["can_be_repaired", "channel_axis", "float_layer", "has_relu", "layers_in_order"]
+__all__ = [
+    "can_be_repaired",
+    "channel_axis",
+    "float_layer",
+    "has_relu",
+    "layers_in_order",
+    "remedy_of",
+]
 
 _LINEAR = (nnq.Linear, nniq.LinearReLU)
 _CONVOLUTIONS = (
     nnq.Conv1d,
     nnq.Conv2d,
     nnq.Conv3d,
+    nnq.ConvTranspose1d,
+    nnq.ConvTranspose2d,
+    nnq.ConvTranspose3d,
     nniq.ConvReLU1d,
     nniq.ConvReLU2d,
     nniq.ConvReLU3d,
 )
+#: They compute more than a layer and its ReLU.
+_FUSED = (nniq.ConvAdd2d, nniq.LinearLeakyReLU, nniq.LinearTanh)
 _WITH_RELU = (nniq.LinearReLU, nniq.ConvReLU1d, nniq.ConvReLU2d, nniq.ConvReLU3d)
 
 
@@ -44,8 +57,17 @@ def has_relu(quantized: Module) -> bool:
 
 
 def can_be_repaired(module: object) -> bool:
-    """Return True for quantized linear and convolution layers."""
+    """Return True for quantized linear and convolution layers, also transposed ones."""
     return type(module) in (*_LINEAR, *_CONVOLUTIONS)
+
+
+def remedy_of(module: object) -> str | None:
+    """The way to get a layer that can be repaired, for one with a quantized weight that cannot."""
+    if can_be_repaired(module) or not isinstance(module, WeightedQuantizedModule):
+        return None
+    if isinstance(module, _FUSED):
+        return "leave it out of the fused groups, so that convert makes a layer by itself"
+    return "give it a static QConfig, such as default_qconfig"
 
 
 def layers_in_order(
@@ -79,7 +101,8 @@ def layers_in_order(
     Warns
     -----
     NotRepairedWarning
-        A path has no such layer in both models.
+        A path has no such layer in both models, or a layer with a quantized weight is of another
+        kind.
     """
     every = dict(quantized_model.named_modules())
     wanted = list(every) if layers is None else list(layers)
@@ -87,7 +110,13 @@ def layers_in_order(
     order: list[str] = []
     with ExitStack() as stack:
         for path in wanted:
-            if path in every and can_be_repaired(every[path]) and path in theirs:
+            remedy = remedy_of(every.get(path))
+            if remedy is not None:
+                warn(
+                    f"{path}: {left}; a {type(every[path]).__name__} is not repaired; {remedy}",
+                    NotRepairedWarning,
+                )
+            elif path in every and can_be_repaired(every[path]) and path in theirs:
                 stack.enter_context(
                     listening(every[path], lambda _, __, path=path: order.append(path))
                 )

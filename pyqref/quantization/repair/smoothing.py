@@ -13,11 +13,14 @@ from pyqref import fx, nn
 from pyqref._typing import Array, Model, Module
 from pyqref.numerics.equalization import smoothing_factors
 from pyqref.quantization.diagnostics import NotRepairedWarning, warn
-from pyqref.tensor import from_numpy
+from pyqref.tensor import from_numpy, permute, transpose
 
+from .adjacent import grouped, layer_of, set_weight
 from .running import batches, called, listening
 
 __all__ = ["smooth_quant"]
+
+_MOVES = (permute, transpose)
 
 
 def smooth_quant(
@@ -42,8 +45,9 @@ def smooth_quant(
     data
         Batches, from which the largest absolute value of each channel is taken.
     groups
-        ``(path of the layer norm, paths of all linear layers that read it)``; by default what a
-        trace of the model finds.
+        ``(path of the layer norm, paths of all layers that read it)``; by default what a trace of
+        the model finds, where all of these are linear. A convolution, also a grouped or transposed
+        one, may be named, if its channels are those of the layer norm, as behind a ``permute``.
     alpha
         In [0, 1]: the share of the difficulty that moves to the weights.
     inplace
@@ -57,12 +61,16 @@ def smooth_quant(
     Raises
     ------
     ValueError
-        No group was found, ``data`` is empty, or ``alpha`` is out of its range.
+        No group was found, a layer takes other channels than the layer norm gives, ``data`` is
+        empty, or ``alpha`` is out of its range.
+    TypeError
+        A path in ``groups`` is no linear or convolution layer.
 
     Warns
     -----
     NotRepairedWarning
-        A layer norm is also read by something else, so nothing can be moved, or has no weight.
+        A layer norm is also read by something else, so nothing can be moved, is read by a
+        convolution, or has no weight.
 
     Notes
     -----
@@ -94,6 +102,7 @@ def smooth_quant(
             f"{type(model).__name__}; pass groups=[(path of the layer norm, [paths of the linear "
             "layers]), ...]"
         )
+    layers = {norm: [_reader(model, each, norm) for each in readers] for norm, readers in found}
     largest: dict[str, Any] = {norm: 0.0 for norm, _ in found}
     with ExitStack() as stack:
         for norm in largest:
@@ -105,9 +114,8 @@ def smooth_quant(
             stack.enter_context(listening(model.get_submodule(norm), hear))
         for batch in batches(data, "smooth_quant"):
             called(model, batch)
-    for norm, readers in found:
-        layers = [model.get_submodule(path) for path in readers]
-        _smooth(model.get_submodule(norm), layers, largest[norm], alpha)
+    for norm, _ in found:
+        _smooth(model.get_submodule(norm), layers[norm], largest[norm], alpha)
     return model
 
 
@@ -118,6 +126,8 @@ def _groups(model: Module) -> list[tuple[str, list[str]]]:
         if node.op != "call_module" or not isinstance(_module(model, node), nn.LayerNorm):
             continue
         readers = [_module(model, each) for each in node.users]
+        if _warned_of_convolution(model, node):
+            continue
         if not all(isinstance(each, nn.Linear) for each in readers) or not readers:
             if any(isinstance(each, nn.Linear) for each in readers):
                 names = ", ".join(str(each) for each in node.users)
@@ -138,11 +148,67 @@ def _module(model: Module, node: Any) -> Any:
     return model.get_submodule(str(node.target)) if node.op == "call_module" else None
 
 
+def _warned_of_convolution(model: Module, node: Any) -> bool:
+    """Warn if a convolution reads a layer norm, directly or with its axes moved."""
+    for user in node.users:
+        moved = user.target in (*_MOVES, "permute", "transpose") and user.op != "call_module"
+        for each in user.users if moved else (user,):
+            layer = _module(model, each)
+            if layer is None or layer_of(layer) is None or isinstance(layer, nn.Linear):
+                continue
+            kind = type(layer).__name__
+            if moved:
+                said = (
+                    f"the {kind} {each.target!r} reads it with its axes moved; pass "
+                    f"groups=[({str(node.target)!r}, [{str(each.target)!r}])] if the channels are "
+                    "the same and nothing else reads it"
+                )
+            else:
+                said = (
+                    f"the {kind} {each.target!r} reads it, whose channels are not along the last "
+                    "axis; nothing is to be done"
+                )
+            warn(f"{node.target}: its factors stay; {said}", NotRepairedWarning)
+            return True
+    return False
+
+
+def _reader(model: Module, path: str, norm: str) -> Any:
+    """The layer at a path, which has to take the channels that a layer norm gives."""
+    weight: Any = getattr(model.get_submodule(norm), "weight", None)
+    if weight is None:
+        raise ValueError(
+            f"smooth_quant: {norm!r} in groups has no weight that could take up factors; make the "
+            "layer norm with elementwise_affine=True"
+        )
+    channels = weight.shape[-1]
+    layer = layer_of(model.get_submodule(path))
+    if layer is None:
+        kind = type(model.get_submodule(path)).__name__
+        raise TypeError(
+            f"smooth_quant: {path!r} in groups must be a linear or convolution layer, got {kind}"
+        )
+    groups, _, inputs, _ = grouped(layer).shape
+    if groups * inputs != channels:
+        raise ValueError(
+            f"smooth_quant: {path!r} takes {groups * inputs} channels, and {norm!r} gives "
+            f"{channels}; name only layers that read it in groups"
+        )
+    return layer
+
+
+def _by_input(layer: Any) -> Array:
+    """The weights as ``(inputs, ...)``, those of all groups one behind the other."""
+    parts = grouped(layer).transpose(0, 2, 1, 3)
+    return parts.reshape(parts.shape[0] * parts.shape[1], -1)
+
+
 def _smooth(norm: Any, layers: list[Any], largest: Array, alpha: float) -> None:
-    columns = np.max([np.abs(each.weight.detach().numpy()).max(axis=0) for each in layers], axis=0)
+    columns = np.max([np.abs(_by_input(each)).max(axis=1) for each in layers], axis=0)
     factors = smoothing_factors(largest, columns, alpha)
     for parameter in (norm.weight, norm.bias):
         if parameter is not None:
             parameter.data = from_numpy(parameter.detach().numpy() / factors)
     for each in layers:
-        each.weight.data = from_numpy(each.weight.detach().numpy() * factors)
+        parts = grouped(each)
+        set_weight(each, parts * factors.reshape(parts.shape[0], 1, parts.shape[2], 1))
