@@ -1,4 +1,4 @@
-"""Observers that find better ranges, against calibrators of ONNX Runtime and observers of torch."""
+"""Observers of ranges, and trained ranges, against calibrators of ONNX Runtime and torch."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.ao.quantization._learnable_fake_quantize import _LearnableFakeQuantize
 
 import pyqref
 from pyqref import quantization as q
@@ -88,11 +89,66 @@ def ranges(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Race
         peers = {"torch": partial(_step_size, others)}
         ours = partial(_scales, _reset(q.LSQObserver()), mine)
         yield Race("LSQObserver", f"{size:,}", work, ours, peers, np.inf, moved)
+        yield from _trained(mine, others, work, moved)
         lines, their_lines = [[each.reshape(64, -1) for each in of] for of in (mine, others)]
         for name, (make, peer) in OF_CHANNELS.items():
             peers = {"torch": partial(_scales, getattr(observers, peer), their_lines)}
             ours = partial(_scales, make, lines)
             yield Race(name, f"64 x {size // 64:,}", work, ours, peers, np.inf, moved)
+
+
+def _trained(mine: list[Any], others: list[Any], work: float, moved: float) -> Iterator[Race]:
+    """Four batches forward and backward through a fake quantizer that trains; the scale is set."""
+    mine, others = [[each.clone().requires_grad_() for each in of] for of in (mine, others)]
+    theirs = _LearnableFakeQuantize(
+        torch.ao.quantization.MinMaxObserver,
+        quant_min=-128,
+        quant_max=127,
+        use_grad_scaling=True,
+        dtype=torch.qint8,
+        qscheme=torch.per_tensor_symmetric,
+    )
+    ours = q.LSQFakeQuantize(quant_min=-128, quant_max=127)
+    ours(mine[0])
+    theirs.scale.data.copy_(torch.tensor(ours.scale.tolist()))
+    theirs.enable_param_learning()
+    theirs.zero_point.requires_grad = False
+    pact, level = q.PACTFakeQuantize(alpha=3.0), torch.nn.Parameter(torch.tensor([3.0]))
+    rows: dict[str, tuple[Callable[..., Any], Any, Callable[..., Any], Any]] = {
+        "LSQFakeQuantize, batches and gradients": (ours, ours.scale, theirs, theirs.scale),
+        "PACTFakeQuantize, batches and gradients": (
+            pact,
+            pact.alpha,
+            partial(_clipped, level, torch.zeros(())),
+            level,
+        ),
+    }
+    for name, (forward, parameter, peer, their_parameter) in rows.items():
+        peers = {"torch": partial(_steps, peer, their_parameter, others)}
+        yield Race(
+            name,
+            f"{mine[0].numel():,}",
+            work,
+            partial(_steps, forward, parameter, mine),
+            peers,
+            np.inf,
+            moved,
+        )
+
+
+def _clipped(level: Any, zero: Any, x: Any) -> Any:
+    """``eq-pact-clip`` and the grid below it, as one writes it with torch."""
+    y = torch.clamp(x, zero, level)
+    return torch.fake_quantize_per_tensor_affine(y, level.item() / 255, 0, 0, 255)
+
+
+def _steps(forward: Callable[..., Any], parameter: Any, batches: list[Any]) -> np.ndarray:
+    """Return the gradient of the trained number, summed over the batches."""
+    parameter.grad = None
+    for each in batches:
+        each.grad = None
+        forward(each).sum().backward()
+    return np.array(parameter.grad.tolist())
 
 
 def _found(make: Callable[[], Any], batches: list[Any]) -> np.ndarray:

@@ -35,6 +35,7 @@ from .elementwise import relu6 as relu6
 from .fake_quantize import fake_quantize_per_channel as fake_quantize_per_channel
 from .fake_quantize import fake_quantize_per_tensor as fake_quantize_per_tensor
 from .fake_quantize import is_grid as is_grid
+from .fake_quantize import learnable_gradients as learnable_gradients
 from .fake_quantize import straight_through as straight_through
 from .fgemm import float_product as float_product  # not in __all__
 from .fgemm import multiplies_floats as multiplies_floats  # not in __all__

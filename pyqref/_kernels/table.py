@@ -83,7 +83,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("attention", ("attention", "float_product")),
         Operation("channels", ("channels", "float_normalization", "moments")),
         Operation("elementwise", ("elementwise",)),
-        Operation("fake_quantize", ("fake_quantize",)),
+        Operation("fake_quantize", ("fake_quantize", "learnable_fake_quantize")),
         Operation("fgemm", ("float_product",)),
         Operation("normalization", ("normalization",)),
         Operation(

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._typing import Array
 from .affine import reciprocal32
+from .lane_sums import lane_sums
 from .rounding import fma32, round_half_even
 from .types import FloatArray
 
@@ -106,7 +107,8 @@ def learnable_scale_gradient(
     Notes
     -----
     Each term is ``gradient * fma(v - z, s, -x) * (1 / s) * f`` from the left in float32, as
-    in torch, the sum is in double and rounded once. A position that is nan counts as below.
+    in torch, the sum is that of :func:`~pyqref.numerics.lane_sums.lane_sums`, rounded once. A
+    position that is nan counts as below.
     Error bound ``eq-learnable-gradient-error``: eight roundings of each term.
 
     Examples
@@ -131,7 +133,7 @@ def learnable_scale_gradient(
 def learnable_zero_point_gradient(
     gradient: FloatArray,
     positions: FloatArray,
-    scale: float,
+    scale: float | Array,
     quant_min: int,
     quant_max: int,
     grad_factor: float = 1.0,
@@ -167,5 +169,7 @@ def learnable_zero_point_gradient(
 
 def _sum(terms: FloatArray, axis: int | None) -> FloatArray:
     """The sum of all terms, or of those of each index of an axis, rounded once to float32."""
-    others = tuple(each for each in range(terms.ndim) if each != axis)
-    return np.asarray(terms.sum(axis=others, dtype=np.float64), np.float32)
+    if axis is None:
+        return np.asarray(lane_sums(terms.reshape(1, -1))[0], np.float32)
+    rows = np.moveaxis(terms, axis, 0).reshape(terms.shape[axis], -1)
+    return lane_sums(rows).astype(np.float32)

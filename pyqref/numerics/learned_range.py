@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from .._typing import Array
+from .lane_sums import lane_sums
 from .rounding import round_half_even
 from .types import FloatArray, IntArray
 
@@ -18,9 +19,6 @@ __all__ = [
     "power_of_two_scale",
     "power_of_two_zero_point",
 ]
-
-#: Numbers that are added up before their sum is added to others.
-PART = 2**15
 
 
 def power_of_two_scale(scale: Array, rounding: Literal["up", "nearest"] = "up") -> FloatArray:
@@ -73,9 +71,7 @@ def magnitude_sums(rows: FloatArray) -> FloatArray:
 
     .. math:: t = \sum_i |x_i|
 
-    in double. Parts of :math:`2^{15}` numbers are added one after the other. In a part there are
-    16 lanes, number i in lane i mod 16, added from left to right; then the second half of the
-    lanes is added to the first one, until one is left.
+    in double, in the order of :func:`~pyqref.numerics.lane_sums.lane_sums`.
 
     Parameters
     ----------
@@ -87,18 +83,7 @@ def magnitude_sums(rows: FloatArray) -> FloatArray:
     >>> magnitude_sums(np.float32([[1, -2], [0.5, 0]])).tolist()
     [3.0, 0.5]
     """
-    total = np.zeros(len(rows))
-    for start in range(0, rows.shape[1], PART):
-        part = np.abs(rows[:, start : start + PART]).astype(np.float64)
-        filled = np.zeros((len(rows), -(-part.shape[1] // 16) * 16))
-        filled[:, : part.shape[1]] = part
-        lanes = np.zeros((len(rows), 16))
-        for each in filled.reshape(len(rows), -1, 16).transpose(1, 0, 2):
-            lanes += each
-        for half in (8, 4, 2, 1):
-            lanes = lanes[:, :half] + lanes[:, half:]
-        total += lanes[:, 0]
-    return total
+    return lane_sums(np.abs(rows))
 
 
 def lsq_scale(mean_magnitude: Array, quant_max: int) -> FloatArray:

@@ -27,6 +27,8 @@ __all__ = [
 EMPTY = -(2**30)
 #: Numbers that are counted in one go, so that temporary arrays stay small.
 PART = 2**18
+#: Least exponent for which bins are placed: every number of float32 but 0 needs a greater one.
+_LEAST = -1000
 
 
 class NestedHistogram(NamedTuple):
@@ -84,7 +86,7 @@ def nested_bins(x: FloatArray, exponent: IntArray | int, bins: int) -> IntArray:
     >>> nested_bins(np.float32([-8.0, -0.1, 0.0, 7.9]), 0, 16).tolist()
     [0, 7, 8, 15]
     """
-    factor = np.ldexp(1.0, -np.maximum(exponent, -1000))
+    factor = np.ldexp(1.0, -np.maximum(exponent, _LEAST))
     return np.floor(np.asarray(x, np.float64) * factor).astype(np.int64) + bins // 2
 
 
@@ -165,4 +167,4 @@ def nested_edges(exponent: int, bins: int) -> FloatArray:
     >>> nested_edges(1, 4).tolist()
     [-4.0, -2.0, 0.0, 2.0, 4.0]
     """
-    return np.ldexp(np.arange(-(bins // 2), bins // 2 + 1, dtype=np.float64), max(exponent, -1000))
+    return np.ldexp(np.arange(-(bins // 2), bins // 2 + 1, dtype=np.float64), max(exponent, _LEAST))

@@ -22,10 +22,10 @@ class Phase(NamedTuple):
     first, step, places
         The first place, how far apart they are, and how many.
     taps
-        Those that they meet, the last first.
+        Those that they meet, the last first; ``range(0)`` where they meet none.
     dilation, before
         What the taps meet in the gradient of the results: how far it is apart, and how much is
-        padded before the first.
+        padded before the first (0 without taps).
 
     Examples
     --------
@@ -61,10 +61,10 @@ def _phase(
 ) -> Phase:
     apart = stride // math.gcd(stride, dilation)
     lowest = next(
-        (t for t in range(min(apart, kernel)) if (first + padding[0] - t * dilation) % stride == 0),
+        (t for t in range(kernel) if (first + padding[0] - t * dilation) % stride == 0),
         kernel,
     )
-    taps = range(lowest, kernel, apart)[::-1]
+    taps = range(lowest, kernel, apart)[::-1] or range(0)
     before = (taps[0] * dilation - padding[0] - first) // stride if taps else 0
     return Phase(
         first, stride, -(-(length - first) // stride), taps, apart * dilation // stride, before

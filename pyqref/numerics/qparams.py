@@ -159,7 +159,8 @@ def affine_qparams(
     with np.errstate(over="ignore", invalid="ignore"):
         scale = (high - low) / np.float32(quant_max - quant_min)
         scale = np.maximum(scale, np.float32(eps))
-        steps = np.nan_to_num(round_half_even(low / scale).astype(np.float64))
+        steps = round_half_even(low / scale).astype(np.float64)
+        steps = np.where(steps == steps, steps, 0.0)  # infinite / infinite
     zero_point = np.clip(quant_min - steps, quant_min, quant_max).astype(np.int64)
     return scale, zero_point
 

@@ -210,8 +210,8 @@ def float_layer(
     """
     rows = iter(list(steps(batch_sizes, reverse)))
     from_hidden = np.empty((len(from_input), len(weight)), np.float32)
-    cells = np.empty((len(from_input), states[0].shape[1]), np.float32) if kind == "LSTM" else None
-    at = slice(0)
+    cells = np.empty((len(from_input), weight.shape[1]), np.float32) if kind == "LSTM" else None
+    at: slice
 
     def project(hidden: FloatArray) -> FloatArray:
         nonlocal at

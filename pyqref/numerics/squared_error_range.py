@@ -118,7 +118,7 @@ def golden_section(errors: Errors, rows: int, steps: int) -> FloatArray:
     0.31
     """
     low, high = np.zeros(rows), np.ones(rows)
-    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    left, right = high - GOLDEN, low + GOLDEN
     error_left, error_right = errors(left), errors(right)
     for _ in range(steps):
         is_left = error_left < error_right

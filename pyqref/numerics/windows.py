@@ -220,7 +220,7 @@ def in_order(view: FloatArray) -> FloatArray:
 def _copy(view: FloatArray, out: FloatArray) -> None:
     step = max(_LARGE * len(view) // view.size, 1)
     for i in range(0, len(view), step):
-        if step == 1 and view.ndim > 1 and view[i].size > _LARGE:
+        if step == 1 and view[i].size > _LARGE:
             _copy(view[i], out[i])
         else:
             out[i : i + step] = view[i : i + step]
@@ -252,7 +252,7 @@ def largest(x: FloatArray, windows: Windows, count: tuple[int, ...]) -> tuple[Fl
     slices = [where for _, where in windows.positions(count)]
     y = padded[slices[0]].copy()
     winner = np.zeros(y.shape, dtype=np.min_scalar_type(len(slices)))
-    may_be_nan = x.dtype.kind == "f" and bool(np.isnan(x.sum()))
+    may_be_nan = bool(np.isnan(x).any())
     for index, where in enumerate(slices[1:], 1):
         candidate = padded[where]
         wins = candidate > y

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
-from pyqref._kernels.fake_quantize import fake_quantize_per_channel, fake_quantize_per_tensor
-from pyqref.numerics.affine import along_axis
-from pyqref.numerics.fake_quantize import straight_through
-from pyqref.numerics.learnable_fake_quantize import (
-    learnable_positions,
-    learnable_scale_gradient,
-    learnable_zero_point_gradient,
-    whole_zero_point,
+from pyqref._kernels.fake_quantize import (
+    fake_quantize_per_channel,
+    fake_quantize_per_tensor,
+    learnable_gradients,
 )
+from pyqref.numerics.learnable_fake_quantize import whole_zero_point
 from pyqref.numerics.types import Convention
 
 from .operation import Array, Operation
@@ -32,28 +29,20 @@ class Learnable(Operation):
     options: tuple[int, int, float]
 
     def _gradients(
-        self, grad: Array, grid: tuple[Any, Any], axis: int | None
+        self, grad: Array, grid: tuple[Array, Array], axis: int | None
     ) -> tuple[Array | None, ...]:
         x, given_scale, given_zero_point = self.saved
-        positions = learnable_positions(x, *grid)
-        quant_min, quant_max, _ = self.options
-        to_x = to_scale = to_zero_point = None
-        if self.needs[0]:
-            inside = (positions >= quant_min) & (positions <= quant_max)
-            to_x = straight_through(grad, inside)
-        if self.needs[1]:
-            scale, zero_point = grid
-            to_scale = learnable_scale_gradient(
-                x, grad, positions, scale, zero_point, *self.options, axis
-            )
-            to_scale = to_scale.reshape(given_scale.shape).astype(given_scale.dtype)
-        if self.needs[2]:
-            to_zero_point = learnable_zero_point_gradient(
-                grad, positions, grid[0], *self.options, axis
-            )
-            to_zero_point = to_zero_point.reshape(given_zero_point.shape)
-            to_zero_point = to_zero_point.astype(given_zero_point.dtype)
-        return to_x, to_scale, to_zero_point
+        quant_min, quant_max, factor = self.options
+        needs = self.needs[0], self.needs[1], self.needs[2]
+        found = learnable_gradients(x, grad, *grid, (quant_min, quant_max), factor, axis, needs)
+        return found[0], _alike(found[1], given_scale), _alike(found[2], given_zero_point)
+
+
+def _alike(gradient: Array | None, given: Array) -> Array | None:
+    """A gradient with the shape and dtype of what it is a gradient of."""
+    if gradient is None:
+        return None
+    return gradient.reshape(given.shape).astype(given.dtype, copy=False)
 
 
 class FakeQuantizeLearnablePerTensorAffine(Learnable):
@@ -81,7 +70,9 @@ class FakeQuantizeLearnablePerTensorAffine(Learnable):
         return scale.item(), int(whole_zero_point(zero_point, quant_min, quant_max).item())
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        return self._gradients(grads[0], self._grid(), None)
+        scale, zero_point = self._grid()
+        grid = np.array([scale], np.float32), np.array([zero_point])
+        return self._gradients(grads[0], grid, None)
 
 
 class FakeQuantizeLearnablePerChannelAffine(Learnable):
@@ -111,6 +102,4 @@ class FakeQuantizeLearnablePerChannelAffine(Learnable):
         return scale.astype("float32", copy=False), whole.astype("int64")
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        ndim = self.saved[0].ndim
-        scale, offset = (along_axis(each, ndim, self.axis) for each in self._grid())
-        return self._gradients(grads[0], (scale, offset), self.axis)
+        return self._gradients(grads[0], self._grid(), self.axis)

@@ -183,6 +183,38 @@ def test_eq_add_scalar__moves_the_zero_point(number: float) -> None:
     assert expected == actual.tolist()
 
 
+@pytest.mark.parametrize("moved", [-128, 127, -129, 128, -400, 400])
+def test_eq_add_scalar__signed(moved: int) -> None:
+    """A zero point at an end fits; beyond it the scale grows, and real numbers stay the same."""
+    grid, q = Grid(0.5, -3, *SIGNED), np.int8([-128, -3, 0, 127])
+    actual, new = add_scalar(q, grid, (-3 - moved) * 0.5)
+    ends = {True: -128, False: 127}
+    if -128 <= moved <= 127:
+        assert (q.tolist(), 0.5, moved) == (actual.tolist(), new.scale, new.zero_point)
+        return
+    assert ends[moved < -128] == new.zero_point
+    assert Fraction(abs(moved + 128 if moved > 0 else 127 - moved), 255) / 2 == pytest.approx(
+        rational(new.scale), rel=2**-50
+    )
+    multiplier = f32(Fraction(1, 2) * inverse(new.scale))
+    expected = [rne(f32((v - moved) * multiplier)) + new.zero_point for v in q.tolist()]
+    assert [clamp(each, -128, 127) for each in expected] == actual.tolist()
+
+
+def test_eq_add_scalar__nearest_step() -> None:
+    """The number of steps is rounded to the nearest, ties to even."""
+    for number, moved in ((0.3, 99), (0.25, 100), (0.75, 98), (-0.3, 101), (-0.25, 100)):
+        assert moved == add_scalar(np.uint8([0]), Grid(0.5, 100), number)[1].zero_point
+
+
+def test_eq_mul_scalar__by_less_than_one() -> None:
+    """Zero alone is zero: a factor between 0 and 1 only makes the scale smaller."""
+    q, grid = mul_scalar(np.uint8([3]), Grid(0.5, 10), 0.5)
+    assert ([3], 0.25, 10) == (q.tolist(), grid.scale, grid.zero_point)
+    q, grid = mul_scalar(np.uint8([3]), Grid(0.5, 10), -0.5)
+    assert ([252], 0.25, 245) == (q.tolist(), grid.scale, grid.zero_point)
+
+
 def test_eq_add_scalar__relu() -> None:
     """A fused ReLU clamps at the new zero point."""
     q, grid = add_scalar(np.uint8([0, 200]), Grid(1.0, 100), 50.0, fused_relu=True)

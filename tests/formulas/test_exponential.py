@@ -258,3 +258,28 @@ def test_eq_softmax_integers__exact_fractions() -> None:
         expected = [min(int(each + Fraction(1, 2)) + zero_point, 255) for each in parts]
         found = softmax_integers.softmax_of_integers(q, float(scale), float(out), zero_point)
         assert expected == found.tolist()
+
+
+def test_eq_softmax_integers__table() -> None:
+    """Powers of 50 digits, rounded to the nearest unit, for the distances from 0 to 255.
+
+    The exponential function in double is within 2^-31 of itself, which is half a unit at 1.
+    """
+    for scale in (0.043, 0.25):
+        powers = [exact_exp(-rational(np.float32(scale)) * d) for d in range(256)]
+        found = softmax_integers.powers_of_distances(scale).tolist()
+        for power, units in zip(powers, found, strict=True):
+            assert abs(units - 2**30 * power) <= (1 + power) / 2
+
+
+def test_eq_softmax_integers__rows_and_ends() -> None:
+    """Each row by itself; small shares are 0, and a fine grid holds its multiplier to 31 bits."""
+    q = RNG.integers(0, 256, (2, 3, 4), dtype=np.uint8)
+    found = softmax_integers.softmax_of_integers(q, 0.043, 1 / 256, 3)
+    rows = [softmax_integers.softmax_of_integers(row, 0.043, 1 / 256, 3) for row in q.reshape(6, 4)]
+    assert np.reshape(rows, q.shape).tolist() == found.tolist()
+    ends = softmax_integers.softmax_of_integers(np.uint8([0, 255]), 1.0, 1 / 256, 0)
+    assert [0, 255] == ends.tolist()
+    for scale in (2.0**-16, 2.0**-17, 2.0**-40):
+        assert 2**31 - 1 == softmax_integers.softmax_inverse(scale)
+    assert 2**30 == softmax_integers.softmax_inverse(2.0**-15)

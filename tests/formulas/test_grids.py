@@ -11,6 +11,7 @@ from formulas.exact import f32, fractions, rational, single
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyqref.numerics import widening_histogram
 from pyqref.numerics.nested_histogram import (
     EMPTY,
     join_bins,
@@ -21,6 +22,7 @@ from pyqref.numerics.nested_histogram import (
     nested_exponent,
 )
 from pyqref.numerics.widening_histogram import (
+    TooManyBinsError,
     WideningHistogram,
     edge_counts,
     uniform_edges,
@@ -136,3 +138,68 @@ def test_eq_widen_magnitudes__adds_edges_above() -> None:
     assert [*fractions(first.edges), *added] == fractions(merged.edges)
     assert 3 == merged.counts.sum()
     assert isinstance(merged, WideningHistogram)
+
+
+@pytest.mark.parametrize("exponent", [-1200, EMPTY, -7, 0, 9])
+def test_eq_nested_bin__edges(exponent: int) -> None:
+    """Every edge is the first number of its bin; a grid of zeros alone has edges too."""
+    edges = nested_edges(exponent, 12)
+    assert (np.diff(edges) > 0).all()
+    assert edges[6] == 0
+    if exponent > -1000:
+        assert [Fraction(2) ** exponent * k for k in range(-6, 7)] == fractions(edges)
+        assert list(range(12)) == nested_bins(edges[:-1], exponent, 12).tolist()
+
+
+@pytest.mark.parametrize("mantissa", [0.5, 0.65, 0.75, 0.8, 0.999])
+@pytest.mark.parametrize("bins", [4, 12, 20, 24, 28])
+def test_eq_nested_exponent__halves(bins: int, mantissa: float) -> None:
+    """Numbers beside each power of two, for numbers of bins that are no powers."""
+    for power in (-3, 0, 5):
+        number = rational(np.ldexp(mantissa, power))
+        exponent = int(nested_exponent(np.float64([number]), bins)[0])
+        half = Fraction(bins, 2) * Fraction(2) ** exponent
+        assert half / 2 <= number < half
+
+
+def test_eq_widen_values__within_the_threshold() -> None:
+    """Numbers up to the threshold add to the counts, and the edges stay, also at 0.5."""
+    first = widen_values(None, np.float32([-0.5, 0.3, 0.3]), 4)
+    second = widen_values(first, np.float32([0.5, -0.5, 0.1]), 4)
+    assert ([1, 0, 0, 2], [2, 0, 1, 3]) == (first.counts.tolist(), second.counts.tolist())
+    third = widen_values(second, np.float32([0.2]), 4)
+    for each in (first, second, third):
+        assert [-0.5, -0.25, 0, 0.25, 0.5] == each.edges.tolist()
+
+
+@pytest.mark.parametrize("reach", [0.25, 2.0])
+def test_eq_widen_values__after_zeros(reach: float) -> None:
+    """Zeros have no threshold: they stay in their bin, and the next batch fixes the edges."""
+    zeros = widen_values(widen_values(None, np.zeros(3, np.float32), 4), np.zeros(2, np.float32), 4)
+    assert [0, 0, 5, 0] == zeros.counts.tolist()
+    found = widen_values(zeros, np.float32([reach]), 4)
+    assert [0, 0, 5, 1] == found.counts.tolist()
+    assert [k * reach / 2 for k in range(-2, 3)] == found.edges.tolist()
+
+
+def test_too_many_bins__one_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many bins as are allowed are made, on both sides or above, and not one more."""
+    monkeypatch.setattr(widening_histogram, "MOST_BINS", 8)
+    values = widen_values(None, np.float32([-1.0]), 4)
+    assert 8 == widen_values(values, np.float32([1.9]), 4).counts.size
+    with pytest.raises(TooManyBinsError) as error:
+        widen_values(values, np.float32([2.0]), 4)
+    assert 10 == error.value.bins
+    magnitudes = widen_magnitudes(None, np.float32([0.0, 1.0]), 4)
+    assert 8 == widen_magnitudes(magnitudes, np.float32([2.0]), 4).counts.size
+    with pytest.raises(TooManyBinsError) as error:
+        widen_magnitudes(magnitudes, np.float32([2.25]), 4)
+    assert 9 == error.value.bins
+
+
+def test_eq_widen_magnitudes__too_near_for_an_edge() -> None:
+    """A magnitude that float32 cannot tell from the last edge, a width on, adds no edge."""
+    first = widen_magnitudes(None, np.float32([0.0, 1.0]), 1)
+    above = np.nextafter(np.float32(1), np.float32(2))
+    found = widen_magnitudes(first, np.float32([above, 0.5]), 1)
+    assert ([3], [0, 1]) == (found.counts.tolist(), found.edges.tolist())

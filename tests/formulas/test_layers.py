@@ -17,9 +17,10 @@ from pyqref.numerics.dynamic import (
     weight_to_float16,
 )
 from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic
+from pyqref.numerics.float_product import float_product
 from pyqref.numerics.folding import fold_batch_norm, fold_bias, fold_weight, inverse_deviation
 from pyqref.numerics.linear import linear_accumulator
-from pyqref.numerics.recurrent import gru_step, lstm_step, recurrent_layer, rnn_step
+from pyqref.numerics.recurrent import float_layer, gru_step, lstm_step, recurrent_layer, rnn_step
 from pyqref.numerics.requantize import requantization
 
 RNG = np.random.default_rng(0)
@@ -239,3 +240,43 @@ def test_eq_recurrent_layer__sequences_of_two_lengths(reverse: bool) -> None:
             assert hidden[0].tolist() == outputs[row].tolist()
         assert hidden[0].tolist() == last_h[sequence].tolist()
         assert cell[0].tolist() == last_c[sequence].tolist()
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_eq_recurrent_layer__of_floats(kind: str, reverse: bool, with_bias: bool) -> None:
+    """Step by step: what each step projects, its cell, and its state; ended sequences wait."""
+    gates, size, batch_sizes = {"LSTM": 4, "GRU": 3}[kind], 3, [2, 2, 1]
+    x = RNG.standard_normal((5, gates * size)).astype(np.float32)
+    weight = RNG.standard_normal((gates * size, size)).astype(np.float32)
+    bias = RNG.standard_normal(gates * size).astype(np.float32) if with_bias else None
+    states = RNG.standard_normal((gates - 2, 2, size)).astype(np.float32)
+    outputs, ends, from_hidden, cells = float_layer(
+        kind, x, weight, bias, list(states), batch_sizes, reverse
+    )
+    now = [each.copy() for each in states]
+    steps = [(slice(0, 2), 2), (slice(2, 4), 2), (slice(4, 5), 1)]
+    for rows, count in steps[::-1] if reverse else steps:
+        projected = float_product(now[0][:count], weight.T, bias)
+        assert projected.tolist() == from_hidden[rows].tolist()
+        if kind == "LSTM":
+            hidden, cell = lstm_step(x[rows], projected, now[1][:count])
+            assert cells is not None
+            assert cell.tolist() == cells[rows].tolist()
+            now[1][:count] = cell
+        else:
+            hidden = gru_step(x[rows], projected, now[0][:count])
+            assert cells is None
+        now[0][:count] = hidden
+        assert hidden.tolist() == outputs[rows].tolist()
+    assert [each.tolist() for each in now] == [each.tolist() for each in ends]
+
+
+def test_eq_recurrent_layer__states_that_are_given_stay() -> None:
+    """The states before the first step are not changed."""
+    hidden, zeros = np.ones((2, 1), np.float32), np.zeros((4, 3), np.float32)
+    weight = np.zeros((3, 1), np.float32)
+    outputs = float_layer("GRU", zeros, weight, None, [hidden], [2, 2])[0]
+    assert [[0.5], [0.5], [0.25], [0.25]] == outputs.tolist()
+    assert [[1], [1]] == hidden.tolist()

@@ -124,3 +124,21 @@ def test_eq_learnable_gradient_error__exact_terms(limits: tuple[int, int], zero:
             for (a, b, _), c in zip(triples, whole, strict=True)
         ]
         assert abs(rational(alone) - sum(terms)) <= gamma(8) * sum(map(abs, terms))
+
+
+def test_eq_learnable_position__double() -> None:
+    """In double a product and a sum, rounded each, then the nearest integer."""
+    x = np.float64([0.3, 1.0, -2.6, 10.1])
+    assert [4, 7, -7, 43] == learnable_positions(x, 0.25, 3).tolist()
+
+
+def test_eq_learnable_scale_gradient__double() -> None:
+    """The difference is in double; the scale is a power of two, so that it is exact."""
+    x, g = np.float64([0.3, 1.0, -2.6, 10.1]), np.float64([1.0, 2.0, 4.0, 8.0])
+    v = learnable_positions(x, 0.25, 3)
+    for index, (number, place) in enumerate(zip(fractions(x), v.astype(int).tolist(), strict=True)):
+        one = slice(index, index + 1)
+        term = scale_term(number, rational(g[index]), place, Fraction(1, 4), 3, 0, 15)
+        found = learnable_scale_gradient(x[one], g[one], v[one], 0.25, 3, 0, 15)
+        # Two roundings to double and one to float32.
+        assert abs(rational(found) - term) <= abs(term) * (2.0**-24 + 2.0**-51)

@@ -97,3 +97,11 @@ def test_eq_reconstruction_error__channels() -> None:
             pairs = zip(expected[:, n].flat, found[:, n].flat, strict=True)
             squares = [(max(low, rational(y)) - max(low, rational(z))) ** 2 for y, z in pairs]
             assert rational(total) == sum(squares)
+
+
+def test_eq_rounding_gradient__in_the_middle() -> None:
+    """Where the share is a half, the price has no slope: that of the error alone is left."""
+    for v in (0.0, -2e-16):  # with 1.1 + 0.1 in double, the share of the second is exactly a half
+        found = rounding_gradient([v], [2.0], [0], 0.5, -8, 7, 2.0, 0.7)
+        assert f32(Fraction(3, 10)) == rational(found[0])
+    assert 0.5 == rectified_sigmoid(-2e-16)

@@ -179,3 +179,27 @@ def test_eq_quantized_layer_norm__of_32_bits_adds_the_zero_point_first() -> None
         rows.astype(np.int8), Grid(1.0, 0, *SIGNED), *half, 0.0, Grid(1.0, 1, *SIGNED)
     )
     assert [[1, 1]] == narrow.tolist()
+
+
+@pytest.mark.parametrize("given", [(True, False), (False, True)])
+def test_eq_quantized_layer_norm__weight_or_bias(given: tuple[bool, bool]) -> None:
+    """A weight alone is without a bias, a bias alone with a weight of 1."""
+    grid, out = GRIDS[1]
+    rows = integers(grid, 3, 17)
+    weight, bias = RNG.standard_normal((2, 17)).astype(np.float32)
+    factors, offsets = weight if given[0] else np.ones(17), bias if given[1] else np.zeros(17)
+    expected = [
+        after(fma(y, rational(factors[i]), rational(offsets[i])), out)
+        for row in rows.tolist()
+        for i, y in enumerate(standard(row, grid.scale))
+    ]
+    some = weight if given[0] else None, bias if given[1] else None
+    actual = normalization.layer_norm(rows, grid, *some, EPS, out)
+    assert expected == actual.ravel().tolist()
+
+
+def test_eq_quantized_moments__of_32_bits() -> None:
+    """The sum of squares of 32-bit integers exceeds 64 bits, and is exact all the same."""
+    row = [2**31 - 1, -(2**31), 2**31 - 1, -(2**31), 5, 2**30]
+    found = normalization.moments(np.int32([row]))
+    assert list(statistics(row)) == [rational(each) for each in found]

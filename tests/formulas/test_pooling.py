@@ -8,7 +8,7 @@ from math import ceil, floor
 
 import numpy as np
 import pytest
-from formulas.exact import clamp, f32, rational, rne
+from formulas.exact import clamp, f32, fractions, rational, rne
 
 from pyqref.numerics.interpolate import bilinear, nearest, nearest_source, source_position
 from pyqref.numerics.pooling import (
@@ -149,11 +149,48 @@ def test_eq_nearest_source__given_factor() -> None:
     assert expected == nearest_source(4, 9, 2.3).tolist()
 
 
+def test_eq_nearest_source__last_input() -> None:
+    """Outputs that a factor puts beyond the inputs have the last one alone."""
+    assert [0, 2, 3, 3, 3] == nearest_source(4, 5, 0.5).tolist()
+    first, second, _ = source_position(4, 5, False, 0.5)
+    assert ([0, 2, 3, 3, 3], [1, 3, 3, 3, 3]) == (first.tolist(), second.tolist())
+
+
+def test_eq_bilinear_source__given_factor() -> None:
+    """A factor of the user is used itself, unless corners are aligned; one output is the first."""
+    ratio = f32(1 / rational(2.3))
+    places = [max(f32(f32((o + Fraction(1, 2)) * ratio) - Fraction(1, 2)), 0) for o in range(9)]
+    first, _, share = source_position(4, 9, False, 2.3)
+    assert [min(floor(each), 3) for each in places] == first.tolist()
+    assert [f32(p - i) for p, i in zip(places, first.tolist(), strict=True)] == fractions(share)
+    aligned = source_position(4, 9, True, 2.3)
+    assert [v.tolist() for v in source_position(4, 9, True)] == [v.tolist() for v in aligned]
+    assert [[0], [1], [0.0]] == [v.tolist() for v in source_position(4, 1, True)]
+    assert [[0, 2], [1, 2], [0, 0]] == [v.tolist() for v in source_position(3, 2, True)]
+
+
 def test_eq_quantized_nearest__copies() -> None:
-    """Each axis by itself."""
-    y = nearest(IMAGE, [3, 13])
+    """Each axis by itself, with channels first or last in memory, where they stay."""
     expected = IMAGE[:, :, nearest_source(7, 3)][..., nearest_source(6, 13)]
+    y = nearest(IMAGE, [3, 13])
     assert expected.tolist() == y.tolist()
+    assert y.flags.c_contiguous
+    last = np.moveaxis(np.ascontiguousarray(np.moveaxis(IMAGE, 1, -1)), -1, 1)
+    y = nearest(last, [3, 13])
+    assert expected.tolist() == y.tolist()
+    assert np.moveaxis(y, 1, -1).flags.c_contiguous
+    lines = IMAGE[:, :, 0].swapaxes(0, 1)
+    y = nearest(lines, [13])
+    assert lines[..., nearest_source(6, 13)].tolist() == y.tolist()
+    assert not np.moveaxis(y, 1, -1).flags.c_contiguous
+
+
+def test_eq_quantized_nearest__factors() -> None:
+    """One factor for each axis, and no fewer."""
+    expected = IMAGE[:, :, nearest_source(7, 9, 1.3)][..., nearest_source(6, 9, 1.6)]
+    assert expected.tolist() == nearest(IMAGE, [9, 9], [1.3, 1.6]).tolist()
+    with pytest.raises(ValueError, match="zip"):
+        nearest(IMAGE, [9, 9], [1.3])
 
 
 @pytest.mark.parametrize("align", [False, True])

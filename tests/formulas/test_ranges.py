@@ -31,7 +31,12 @@ from pyqref.numerics.percentile_range import (
     percentile_range,
     percentile_threshold,
 )
-from pyqref.numerics.squared_error_range import golden_section, grid_search, staircase_error
+from pyqref.numerics.squared_error_range import (
+    _in_lanes,
+    golden_section,
+    grid_search,
+    staircase_error,
+)
 
 RNG = np.random.default_rng(0)
 COUNTS = RNG.integers(0, 50, 16)
@@ -152,9 +157,10 @@ def test_eq_entropy_range__is_the_least(rules: EntropyRules) -> None:
     assert expected == entropy_bins(counts, rules)
 
 
-def test_eq_staircase_error__integral_by_pieces() -> None:
+@pytest.mark.parametrize("inner", [(-0.75, 2.5), (-0.3, 1.7), (0.6, 3.1)])
+def test_eq_staircase_error__integral_by_pieces(inner: tuple[float, float]) -> None:
     """The integral of the squared error, split at every edge and at every middle of two steps."""
-    counts, edges = np.array([[3, 5, 7]]), np.array([[-3.0, -0.75, 2.5, 9.0]])
+    counts, edges = np.array([[3, 5, 7]]), np.array([[-3.0, *inner, 9.0]])
     scale, zero_point, low, high = Fraction(3, 4), 2, 0, 7
 
     def integral(begin: Fraction, end: Fraction) -> Fraction:
@@ -242,7 +248,49 @@ def test_eq_pact_clip__both_forms() -> None:
 
 def test_eq_pact_gradient__by_cases() -> None:
     """Numbers between pass their gradient on; numbers at or above the level give it to that."""
-    x, gradient = np.float32([-1, 0, 3, 6, 7]), np.float32([1, 2, 4, 8, 16])
+    x, gradient = np.float32([-1, 0, 0.5, 6, 7]), np.float32([1, 2, 4, 8, 16])
     of_x, of_level = pact_gradient(x, 6.0, gradient)
     assert [0, 0, 4, 0, 0] == of_x.tolist()
     assert [24] == of_level.tolist()
+
+
+def test_eq_percentile_range__beside_the_share() -> None:
+    """The share is reached in the next bin if a bin ends a little below it."""
+    counts = np.array([249, 502, 249])
+    assert (1.0, 2.0) == percentile_range(counts, np.arange(4.0), 50.0)
+    assert 2.0 == percentile_threshold(np.array([985, 15]), np.arange(3.0), 99.0)
+
+
+def test_eq_percentile_range__shares_that_miss_one() -> None:
+    """Six sixths are less than 1 in double; the range ends at the last edge all the same."""
+    counts, edges = np.ones(6, int), np.arange(7.0)
+    assert np.cumsum(counts / 6)[-1] < 1
+    for whole_bin in (False, True):
+        assert (0.0, 6.0) == percentile_range(counts, edges, 100.0, whole_bin=whole_bin)
+        assert 6.0 == percentile_threshold(counts, edges, 100.0, whole_bin=whole_bin)
+
+
+@pytest.mark.parametrize("size", [1, 4, 7, 8, 9, 15, 17, 72])
+def test_eq_staircase_error__lanes(size: int) -> None:
+    """Term i in lane i mod 8, from left to right; then the second half to the first one."""
+    for terms, found in zip(rows := RNG.standard_normal((2, size)), _in_lanes(rows), strict=True):
+        lanes = [0.0] * 8
+        for index, term in enumerate(terms.tolist()):
+            lanes[index % 8] += term
+        while len(lanes) > 1:
+            half = len(lanes) // 2
+            lanes = [a + b for a, b in zip(lanes[:half], lanes[half:], strict=True)]
+        assert lanes[0] == found
+
+
+def test_eq_grid_search__the_least_share() -> None:
+    """One step of all is a share too."""
+    assert [0.05] == grid_search(lambda share: share, 1, 20).tolist()
+
+
+def test_eq_golden_section__of_equal_errors() -> None:
+    """The interval keeps its right part; and a whole range that is no worse is taken."""
+    # The points of the first step are as far from a half as each other.
+    found = golden_section(lambda share: (share - 0.5) ** 2, 1, 1)
+    assert 0.69 < found[0] < 0.7
+    assert [1.0] == golden_section(lambda share: 0 * share, 1, 3).tolist()

@@ -7,7 +7,7 @@ from math import floor, inf
 
 import numpy as np
 import pytest
-from formulas.exact import f32, fractions, rational, single
+from formulas.exact import f32, fractions, rational, rne, single
 
 from pyqref._kernels import min_max, min_max_per_channel
 from pyqref._kernels.observe.one_range import fused_average_of_one
@@ -252,3 +252,9 @@ def test_eq_histogram_search__drops_the_top_bin() -> None:
     """An even histogram of 2048 bins loses its last bin: 1.0 becomes 2047/2048."""
     x = np.linspace(0, 1, 2048 * 8).astype(np.float32)
     assert search_range(merge_histogram(None, x, 2048, 16)) == (0.0, 2047 / 2048)
+
+
+def test_eq_fused_observe__scale_is_rounded_first() -> None:
+    """The middle of -1 .. 1 is 127.5 in double, and below it with the scale in float32."""
+    state = fused_observe(inf, -inf, -1.0, 1.0, 0.01, 0, 255, symmetric=False)
+    assert 255 - rne(1 / f32(Fraction(2, 255))) == state.zero_point + 1 == 128

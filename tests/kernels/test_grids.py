@@ -7,6 +7,7 @@ import pytest
 from kernels.compare import assert_same_bits, behind_a_line
 
 from pyqref import _kernels
+from pyqref._kernels.fake_quantize.learnable import _by_equations
 from pyqref.numerics import (
     learned_range,
     nested_histogram,
@@ -97,3 +98,33 @@ def test_magnitude_sums(kernel: str, n_threads: int, rows: int, size: int) -> No
     """eq-magnitude-sum around a vector of lanes and around a part."""
     x = np.random.default_rng(size).standard_normal((rows, size)).astype(np.float32)
     assert_same_bits(learned_range.magnitude_sums(x), _kernels.magnitude_sums(x))
+
+
+@pytest.mark.parametrize("size", [1, 15, 16, 17, 511, 513, 2**15 + 17])
+def test_learnable_gradients(kernel: str, n_threads: int, size: int) -> None:
+    """Positions near ties and beyond all ends, infinity and nan; one scale, and one a channel."""
+    rng = np.random.default_rng(size)
+    x = rng.choice(np.float32([0.0, -0.0, 0.05, 0.25, 0.3, -0.9, 8.0, -99.0]), (2, size))
+    x += rng.standard_normal((2, size)).astype(np.float32) * rng.integers(0, 2, (2, size))
+    x[0, ::7], x[1, ::5], x[1, ::11] = np.inf, -np.inf, np.nan
+    gradient = rng.standard_normal((2, size)).astype(np.float32)
+    scales, zero_points = np.float32([0.1, 0.0371]), np.array([3, -2])
+    for limits in ((-8, 7), (0, 255), (-(2**22), 2**22)):
+        for axis, end in ((None, 1), (0, 2)):
+            grid = scales[:end], np.clip(zero_points, *limits)[:end]
+            for these in ((x, gradient), (x[::-1], gradient[:, :1].repeat(size, 1))):
+                arguments = (*these, *grid, limits, 0.3, axis)
+                with np.errstate(invalid="ignore"):
+                    expected = _by_equations(*arguments, (True, True, True))
+                for one, found in zip(
+                    expected, _kernels.learnable_gradients(*arguments), strict=True
+                ):
+                    assert_same_bits(one, found)
+    moved = _kernels.learnable_gradients(x.T, gradient.T, scales, zero_points, (-8, 7), 0.3, 1)
+    there = _kernels.learnable_gradients(x, gradient, scales, zero_points, (-8, 7), 0.3, 0)
+    assert_same_bits(there[0].T.copy(), moved[0])
+    assert_same_bits(there[1], moved[1])
+    few = _kernels.learnable_gradients(
+        x, gradient, scales, zero_points, (-8, 7), 0.3, 0, (True, True, False)
+    )
+    assert few[2] is None

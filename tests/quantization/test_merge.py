@@ -126,6 +126,45 @@ def test_every_other_class_merges(name: str) -> None:
     assert copy.deepcopy(made).merge(made) is not made
 
 
+@pytest.mark.parametrize("name", OTHERS)
+@settings(max_examples=10, deadline=None, derandomize=True)
+@given(data=batches, choice=st.data())
+def test_other_classes_in_any_split_and_order(
+    name: str, data: list[list[float]], choice: Any
+) -> None:
+    """What can be exact is: extremes, counts and what sees nothing; sums have a bound.
+
+    A class with trained numbers merges where these are the same.
+    """
+    if name == "LSQ fake quantizer":
+        parts = [saw(OTHERS[name], data[:1]) for _ in range(3)]
+        assert state(parts[0]) == state(copy.deepcopy(parts[0]).merge(parts[1]).merge(parts[2]))
+        return
+    owners = choice.draw(st.lists(st.integers(0, 3), min_size=len(data), max_size=len(data)))
+    order = choice.draw(st.permutations(range(4)))
+    split = [
+        [each for each, owner in zip(data, owners, strict=True) if owner == part] for part in order
+    ]
+    left, *rest = [saw(OTHERS[name], each) for each in split]
+    for each in rest:
+        assert left.merge(each) is left
+    whole = saw(OTHERS[name], [each for part in split for each in part])
+    expected, found = state(whole), state(left)
+    if name == "histogram":
+        # Counts are whole, and below 2**24 exact in float32.
+        assert sum(expected.pop("histogram")) == sum(found.pop("histogram"))
+    if name in ("LSQ", "report"):
+        for key, numbers in expected.items():
+            # Each of at most 6 partial sums is rounded once: to double, or an average to float32.
+            unit = 2.0**-53 if name == "LSQ" else 2.0**-24
+            assert numbers == pytest.approx(found[key], rel=12 * unit, abs=0), key
+        return
+    assert expected == found
+    if name == "recording":
+        pair = [[x.tolist() for x in each.get_tensor_value()] for each in (whole, left)]
+        assert pair[0] == pair[1]
+
+
 def test_sums_and_recordings_add_up() -> None:
     """The mean magnitude of all numbers; the tensors of both, in order; the counts of both."""
     x, y = [1.0, -2.0, 3.0, 4.0], [8.0, 8.0, -8.0, 0.5]

@@ -138,3 +138,95 @@ def test_ranges_equal_those_of_the_library(name: str, tmp_path: Path) -> None:
     """The recorded ranges are those of the onnxruntime that is installed."""
     for kind in ("normal", "shifted"):
         assert RECORDED[name, kind] == theirs(name, kind, tmp_path)
+
+
+HUGE = np.full(8, 1e9, np.float32)
+#: For each case the batches, and what onnxruntime 1.32 with NumPy 2.4 gave for each calibrator.
+EDGES: dict[str, tuple[list[np.ndarray], dict[str, tuple[float, float]]]] = {
+    "constant": ([HUGE], {"Entropy": (1e9, 1e9)}),
+    "constant, then a larger tensor": (
+        [HUGE, np.float32([1.5e9, 2e9])],
+        {
+            "Entropy": (1e9, 2e9),
+            "Percentile, 99, not symmetric": (1e9, 2e9),
+        },
+    ),
+    "negative constant, then positive numbers": (
+        [-HUGE, np.float32([3e9])],
+        {
+            "Entropy": (-1e9, 2000000256.0),
+            "Percentile, 99, not symmetric": (-1e9, 2999999744.0),
+        },
+    ),
+    "as wide as float32 allows": (
+        [np.float32([-1.6e38, 1.0, 1.6e38])],
+        {
+            "Entropy": (-1.59999998941053e38, 1.59999998941053e38),
+            "Percentile": (-1.5992187109925973e38, 1.5992187109925973e38),
+            "Percentile, 99, not symmetric": (-1.59999998941053e38, 1.5937499648911647e38),
+        },
+    ),
+}
+EDGE_CASES = [(edge, name) for edge, (_, ranges) in EDGES.items() for name in ranges]
+
+
+def collected(name: str, data: list[np.ndarray]) -> tuple[float, float]:
+    """The range that the collector of the calibrator finds, a call of ``collect`` a batch."""
+    calibrate = pytest.importorskip("onnxruntime.quantization.calibrate")
+    method, options, _ = CASES[name]
+    is_percentile = method == "Percentile"
+    collector = calibrate.HistogramCollector(
+        method.lower(),
+        options.get("symmetric", is_percentile),
+        options.get("num_bins", 2048 if is_percentile else 128),
+        128,
+        options.get("percentile", 99.999) if is_percentile else None,
+        None,
+    )
+    with contextlib.redirect_stdout(io.StringIO()):
+        for each in data:
+            collector.collect({"x": [each]})
+        found = collector.compute_collection_result()["x"]
+    return float(found[0]), float(found[1])
+
+
+@pytest.mark.parametrize(("edge", "name"), EDGE_CASES)
+def test_edges_of_the_numbers(edge: str, name: str) -> None:
+    """Constant data, a larger tensor after it and huge magnitudes give the ranges of the library.
+
+    Its steps are below float32's resolution there; a warning of a division by 0 would be an error.
+    """
+    data, expected = EDGES[edge]
+    observer = CASES[name][2]()
+    for each in data:
+        observer(pyqref.from_numpy(each))
+    found = tuple(each.item() for each in observer.find_range())
+    assert expected[name] == found
+    assert all(np.isfinite(each).all() for each in observer.calculate_qparams())
+
+
+@pytest.mark.parametrize(("edge", "name"), EDGE_CASES)
+def test_edges_are_those_of_the_library(edge: str, name: str) -> None:
+    """The recorded ranges are those of the onnxruntime that is installed."""
+    data, expected = EDGES[edge]
+    assert expected[name] == collected(name, data)
+
+
+@pytest.mark.parametrize("name", [each for each in CASES if each != "MinMax"])
+def test_magnitudes_without_a_width_are_refused(name: str) -> None:
+    """Beyond half of float32 the width from minus to plus is infinite: the state stays as it was.
+
+    The default definition takes such numbers.
+    """
+    observer = CASES[name][2]()
+    observer(pyqref.tensor([-1e38, 1e38]))
+    before = {key: each.tolist() for key, each in observer.state_dict().items()}
+    for far in (2e38, -2e38):
+        with pytest.raises(ValueError, match=r"magnitudes up to 1.7e\+38, got 2e\+38; leave defin"):
+            observer(pyqref.tensor([1.0, far]))
+        with pytest.raises(ValueError, match="leave definition out"):
+            CASES[name][2]()(pyqref.tensor([far]))
+    assert before == {key: each.tolist() for key, each in observer.state_dict().items()}
+    nested = type(observer)()
+    nested(pyqref.tensor([-3e38, 3e38]))
+    assert all(np.isfinite(each.item()) for each in nested.find_range())

@@ -36,3 +36,14 @@ def fake_quantize_per_channel(
 def straight_through(
     grad: Any, mask: np.ndarray, out: Room, n_threads: int
 ) -> np.ndarray | None: ...
+def learnable_gradients(
+    x: np.ndarray,
+    grad: np.ndarray,
+    scales: np.ndarray,
+    zero_points: np.ndarray,
+    quant_min: float,
+    quant_max: float,
+    factor: float,
+    with_zero_points: bool,
+    n_threads: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]: ...

@@ -1,11 +1,14 @@
 """Fake quantization."""
 
 cimport numpy as cnp
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from pyqref._kernels._outputs cimport OF_FLOAT32, output_beside
+from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.fake_quantize.bit_mask cimport BEYOND
 from pyqref._kernels.fake_quantize.gradient cimport Masked, straight_through_all
-from pyqref._kernels.fake_quantize.parameters cimport LARGEST_BITS, SHORT
+from pyqref._kernels.fake_quantize.learnable cimport PART_OF_SUM, Learnable, learnable_task
+from pyqref._kernels.fake_quantize.parameters cimport LARGEST_BITS, SHORT, WORK_PER_THREAD
 from pyqref._kernels.fake_quantize.strips cimport (
     is_covered, output_for, output_for_bits, run_per_channel, run_per_tensor,
 )
@@ -108,3 +111,46 @@ def straight_through(grad, cnp.ndarray mask, out, int n_threads):
         with nogil:
             straight_through_all(&m, n_threads)
     return result
+
+
+def learnable_gradients(
+    cnp.ndarray x, cnp.ndarray grad, cnp.ndarray scales, cnp.ndarray zero_points, float quant_min,
+    float quant_max, float factor, bint with_zero_points, int n_threads
+):
+    """Gradients of contiguous float32 rows ``(rows, n)``, and of a scale and zero point for each.
+
+    Those of the grid are float64 sums, of zero points None where nobody asks for them. Scales and
+    whole zero points are float32 ``(rows,)``.
+    """
+    cdef Learnable m
+    cdef cnp.npy_intp rows = cnp.PyArray_DIM(x, 0)
+    cdef cnp.ndarray to_x = cnp.PyArray_EMPTY(2, cnp.PyArray_DIMS(x), cnp.NPY_FLOAT32, 0)
+    cdef cnp.ndarray to_scale = cnp.PyArray_ZEROS(1, &rows, cnp.NPY_FLOAT64, 0)
+    cdef cnp.ndarray to_zero_point = None
+    cdef double* of_scale = <double*> cnp.PyArray_DATA(to_scale)
+    cdef double* of_zero_point = NULL
+    cdef Py_ssize_t tasks, i
+    m.x, m.grad = <const float*> cnp.PyArray_DATA(x), <const float*> cnp.PyArray_DATA(grad)
+    m.to_x, m.size = <float*> cnp.PyArray_DATA(to_x), cnp.PyArray_DIM(x, 1)
+    m.scales = <const float*> cnp.PyArray_DATA(scales)
+    m.zero_points = <const float*> cnp.PyArray_DATA(zero_points)
+    m.low, m.high, m.factor = quant_min, quant_max, factor
+    m.parts = (m.size + PART_OF_SUM - 1) // PART_OF_SUM
+    tasks = rows * m.parts
+    m.to_scale = <double*> malloc((2 * tasks + 1) * sizeof(double))
+    if m.to_scale == NULL:
+        raise MemoryError()
+    m.to_zero_point = NULL
+    if with_zero_points:
+        to_zero_point = cnp.PyArray_ZEROS(1, &rows, cnp.NPY_FLOAT64, 0)
+        of_zero_point = <double*> cnp.PyArray_DATA(to_zero_point)
+        m.to_zero_point = m.to_scale + tasks
+    n_threads = useful_threads(<double> rows * m.size, WORK_PER_THREAD, n_threads)
+    with nogil:
+        parallel_for(learnable_task, &m, tasks, n_threads)
+        for i in range(tasks):
+            of_scale[i // m.parts] += m.to_scale[i]
+            if m.to_zero_point:
+                of_zero_point[i // m.parts] += m.to_zero_point[i]
+        free(m.to_scale)
+    return to_x, to_scale, to_zero_point

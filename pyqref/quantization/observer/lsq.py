@@ -127,21 +127,23 @@ class LSQObserver(UniformQuantizationObserverBase):
             if not -x.ndim <= self.ch_axis < x.ndim:
                 raise no_such_axis(f"{named(self)}: ch_axis", self.ch_axis, x.ndim)
             rows = np.moveaxis(x, self.ch_axis, 0).reshape(x.shape[self.ch_axis], -1)
-        before = self.total._array.size
-        if before != len(rows) and self.count._array.any():
+        before = self._buffers["count"]._array
+        if before.size != len(rows) and before.any():
             raise ValueError(
-                f"{named(self)}: there must be {before} channels as before, got {len(rows)} in "
-                f"shape {x.shape}; call reset_min_max_vals() first"
+                f"{named(self)}: there must be {before.size} channels as before, got {len(rows)} "
+                f"in shape {x.shape}; call reset_min_max_vals() first"
             )
         totals = _kernels.magnitude_sums(rows)
-        if not np.isfinite(totals).all():
+        if not totals.max() < np.inf:  # nan is not, either
             raise not_finite(self, x)
-        self._add(totals, np.full(len(rows), rows.shape[1], np.int64))
+        count = rows.shape[1]
+        self._add(totals, count if before.size == len(rows) else np.full(len(rows), count))
         return x_orig
 
-    def _add(self, totals: Array, counts: Array) -> None:
-        assign(self.total, self.total._array + totals)
-        assign(self.count, self.count._array + counts)
+    def _add(self, totals: Array, counts: int | Array) -> None:
+        total, count = self._buffers["total"], self._buffers["count"]
+        assign(total, total._array + totals)
+        assign(count, count._array + counts)
 
     def _has_data(self) -> bool:
         return bool(self.count._array.any())
