@@ -20,6 +20,7 @@ import pyqref
 from pyqref import nn
 from pyqref.demo import folder
 from pyqref.export.golden.reading import parsed
+from pyqref.serialization import FileError
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,15 @@ class Format:
         What reads a file from its bytes.
     edit
         Changes a file, knowing the format; None if there is no such edit.
+    refuses
+        The class of error that a bad file gives.
     """
 
     name: str
     good: Callable[[], list[bytes]]
     load: Callable[[bytes], Any]
     edit: Callable[[random.Random, bytes], bytes] | None = None
+    refuses: type[Exception] = FileError
 
 
 def model() -> nn.Module:
@@ -208,6 +212,11 @@ def _formats() -> Iterator[Format]:
         _edit_manifest,
     )
     yield Format("vectors", _vectors, lambda data: parsed(data, "folder"), _edit_manifest)
+    from . import checkpoints
+
+    edit = checkpoints.edit
+    yield Format("calibration", checkpoints.of_calibration, checkpoints.resume, edit, ValueError)
+    yield Format("search", checkpoints.of_search, checkpoints.remember, edit, ValueError)
     if _recorded(b"PK"):
         from . import archives
 

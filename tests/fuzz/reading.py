@@ -14,7 +14,6 @@ import numpy as np
 from bad_input.engine import ALLOWED, PACKAGE, _of_result
 
 import pyqref
-from pyqref.serialization import FileError
 
 from .bits import frozen
 from .formats import Format, load, model
@@ -79,8 +78,9 @@ class Reader:
             _events = events
             try:
                 value, refused = self.format.load(data), False
-            except FileError:
-                pass
+            except self.format.refuses as error:
+                if type(error) is not self.format.refuses:  # some other error of a class below
+                    found.append(_fault("wrong class", error))
             except MemoryError as error:
                 found.append(_fault("memory", error))
             except BaseException as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 
 import numpy as np
@@ -10,6 +11,7 @@ from pyqref.nn.modules.module import Module
 from pyqref.quantization.merging import watchers
 from pyqref.quantization.observer.recording import RecordingObserver
 from pyqref.tensor.base import wrap
+from pyqref.tensor.tensor import Tensor
 
 from .whole_file import WholeFile, digest_of
 
@@ -53,15 +55,20 @@ class Checkpoint:
         Raises
         ------
         ValueError
-            The file is that of another model, of another size of pieces, or no checkpoint at all.
+            The file is that of another model, of another size of pieces, damaged, or no checkpoint
+            at all. The model stays as it is.
         """
         kept = self.file.read()
         if kept is None:
             return 0
         for name, own in (("fingerprint", self.fingerprint), ("piece", [self.piece])):
-            found = kept[name].tolist()
-            if list(own) != found:
-                what = "another model" if name == "fingerprint" else f"pieces of {found[0]} batches"
+            found = kept[name].reshape(-1).tolist()
+            if own != found:
+                what = (
+                    "another model"
+                    if name == "fingerprint"
+                    else f"pieces of {', '.join(map(str, found))} batches"
+                )
                 raise ValueError(
                     f"calibrate: the checkpoint {str(self.file.path)!r} was written for {what}; "
                     "give the same model and piece to go on, or remove the file to begin anew"
@@ -69,8 +76,19 @@ class Checkpoint:
         state = {
             key.removeprefix(_STATE): each for key, each in kept.items() if key.startswith(_STATE)
         }
+        try:
+            pieces = _count(kept["pieces"])
+            trial = copy.deepcopy(self.model)  # what fails half way leaves the model as it is
+            unexpected = trial.load_state_dict(state, strict=False).unexpected_keys
+            if unexpected:
+                raise ValueError(f"there is no {unexpected[0]!r} in the model")
+        except Exception as error:
+            raise ValueError(
+                f"calibrate: {str(self.file.path)!r} cannot be read as a checkpoint ({error}); "
+                "remove it to begin anew"
+            ) from error
         self.model.load_state_dict(state, strict=False)
-        return int(kept["pieces"].item())
+        return pieces
 
     def write(self, pieces: int) -> None:
         """Keep the state of the model after so many pieces."""
@@ -83,3 +101,11 @@ class Checkpoint:
             for key, tensor in each.state_dict().items():
                 kept[f"{_STATE}{path}.{key}"] = tensor
         self.file.write(kept)
+
+
+def _count(kept: Tensor) -> int:
+    """The number of pieces in a file, which is written after the first one."""
+    found = kept.item()
+    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
+        raise ValueError(f"pieces is {found}")
+    return found

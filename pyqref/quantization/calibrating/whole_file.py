@@ -13,16 +13,20 @@ import numpy as np
 from pyqref.nn.modules.module import Module
 from pyqref.quantization.merging import watchers
 from pyqref.serialization import load, save
+from pyqref.tensor.base import wrap
 from pyqref.tensor.tensor import Tensor
 
-__all__ = ["WholeFile", "digest_of"]
+__all__ = ["WholeFile", "digest_of", "sum_of"]
+
+_SUM = "sum"
 
 
 class WholeFile:
     """A checkpoint that long work writes anew after each step.
 
     The new file takes the place of the old one at once, so that a process that is killed leaves
-    the old file or the new one, and no other.
+    the old file or the new one, and no other. A SHA-256 of what it holds is in it, so that a file
+    that was damaged is refused.
 
     Parameters
     ----------
@@ -50,13 +54,16 @@ class WholeFile:
         Raises
         ------
         ValueError
-            It is no checkpoint of this kind.
+            It is no checkpoint of this kind, or it is damaged. The file stays as it is.
         """
         if not self.path.exists():
             return None
         try:
             kept: dict[str, Tensor] = load(self.path)
-            complete = self.keys <= set(kept)
+            complete = isinstance(kept, dict) and self.keys | {_SUM} <= set(kept)
+            complete = complete and all(isinstance(each, Tensor) for each in kept.values())
+            if complete and kept.pop(_SUM).tolist() != sum_of(kept):
+                raise ValueError("what it holds has another SHA-256 than was written")
         except Exception as error:
             raise ValueError(
                 f"{self.asks}: {str(self.path)!r} cannot be read as a checkpoint ({error}); remove "
@@ -74,12 +81,31 @@ class WholeFile:
         beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         try:
             with open(beside, "wb") as file:
-                save(dict(kept), file)
+                save({**kept, _SUM: wrap(np.array(sum_of(kept), np.uint8))}, file)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(beside, self.path)
         finally:
             beside.unlink(missing_ok=True)
+
+
+def sum_of(kept: Mapping[str, Tensor]) -> list[int]:
+    """Return the 32 bytes of a SHA-256 of tensors, their names, types and shapes.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> one, two = pyqref.ones(2), pyqref.ones(2, 1)
+    >>> len(sum_of({"a": one})), sum_of({"a": one}) == sum_of({"a": two})
+    (32, False)
+    """
+    digest = hashlib.sha256()
+    for name in sorted(kept):
+        array = np.ascontiguousarray(kept[name]._array)
+        shape = kept[name]._array.shape
+        digest.update(f"{name!r} {kept[name].dtype} {shape}\n".encode(errors="backslashreplace"))
+        digest.update(array.tobytes())
+    return list(digest.digest())
 
 
 def digest_of(model: Module) -> Any:

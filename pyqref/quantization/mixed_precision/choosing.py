@@ -11,7 +11,15 @@ from itertools import product
 
 from pyqref.numerics.bit_widths import price_of_saving, summed_damage
 
-__all__ = ["Choice", "Cost", "all_choices", "best_by_sum", "cheapest", "next_step"]
+__all__ = [
+    "Choice",
+    "Cost",
+    "all_choices",
+    "best_by_sum",
+    "cheapest",
+    "irreducible",
+    "next_step",
+]
 
 Choice = tuple[int, ...]
 #: The cost of a choice, which no cheaper option of a part increases.
@@ -64,6 +72,37 @@ def next_step(damages: Damages, cost: Cost, choice: Choice) -> Choice | None:
             )
             found.append((prices, part, option, changed))
     return min(found)[-1] if found else None
+
+
+def irreducible(names: Sequence[str], suffices: Callable[[Sequence[str]], bool]) -> tuple[str, ...]:
+    """Leave names out, the last first, until no single one can be missed.
+
+    To leave one out may make it possible to leave out another that was needed before, so names are
+    asked about again until a whole round changes nothing. One name always remains.
+
+    Parameters
+    ----------
+    names
+        A set that suffices.
+    suffices
+        Says of a set if it is enough.
+
+    Examples
+    --------
+    While ``b`` is there, ``c`` is needed, which is asked about first:
+
+    >>> irreducible("abc", lambda names: set(names) in ({"a", "b", "c"}, {"a", "c"}, {"a"}))
+    ('a',)
+    """
+    kept = tuple(names)
+    changed = True
+    while changed:
+        changed = False
+        for name in reversed(kept):
+            fewer = tuple(each for each in kept if each != name)
+            if fewer and suffices(fewer):
+                kept, changed = fewer, True
+    return kept
 
 
 def best_by_sum(

@@ -14,6 +14,7 @@ from pyqref.quantization.qconfig.base import QConfig
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 
 from .building import mapping_of
+from .choosing import irreducible
 from .measuring import Better, Measurer, Progress, direction_of
 from .memory import Measured
 from .results import AccuracyControl
@@ -42,9 +43,11 @@ def quantize_with_accuracy_control(
 
     Everything that can be is quantized. If the metric drops by more than ``max_drop``, each layer
     and functional node is quantized alone and measured: the ledger. In its order, the most harmful
-    first, one after the other is put back, until the bound is kept. Then each of them that turns
-    out not to be needed is quantized again, until any single one would break the bound. Where
-    there are few smaller sets, they are measured, too, fewest first.
+    first, one after the other is put back, until the bound is kept. Then those that turn out not to
+    be needed are quantized again, until none of them alone can be quantized without breaking the
+    bound. Where there are few smaller sets (``exhaustive``), they are measured, too, fewest first,
+    and the number of parts put back is the smallest possible. Otherwise a smaller set of other
+    parts may exist: measurements alone are no proof that there is none.
 
     The bound can always be kept, because with everything put back the result is the float model
     itself, whose drop is 0.
@@ -156,22 +159,13 @@ class _Control:
             self.names, key=lambda name: (-self._worse(self.alone[name]), -self.alone[name].noise)
         )
         count = next(n for n in range(1, len(order) + 1) if self.drop(order[:n]) <= self.bound)
-        kept = order[:count]
-        kept = self._without_the_needless(kept)
+        kept = irreducible(order[:count], lambda names: self.drop(names) <= self.bound)
         smaller = sum(comb(len(order), size) for size in range(1, len(kept)))
         for put_back in self._smaller_sets(order, len(kept)) if smaller <= exhaustive else ():
             if self.drop(put_back) <= self.bound:
-                kept = list(put_back)
+                kept = put_back
                 break
-        return self._result(tuple(kept), smaller <= exhaustive)
-
-    def _without_the_needless(self, kept: list[str]) -> list[str]:
-        """Quantize one after the other again, until each of those that are left is needed."""
-        for name in reversed(kept):
-            fewer = [each for each in kept if each != name]
-            if fewer and self.drop(fewer) <= self.bound:
-                return self._without_the_needless(fewer)
-        return kept
+        return self._result(kept, smaller <= exhaustive)
 
     def _smaller_sets(self, order: list[str], size: int) -> Iterator[tuple[str, ...]]:
         """Sets with fewer members, the smallest and most harmful first."""

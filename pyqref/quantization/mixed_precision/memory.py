@@ -61,6 +61,11 @@ def _arrays(batch: Batch) -> Iterator[np.ndarray[Any, Any]]:
             yield numbers(each)
 
 
+def _fraction(text: str) -> Fraction:
+    """The fraction that ``str`` wrote; a power of ten, which may be without end, is none."""
+    return Fraction(*map(int, text.split("/")))
+
+
 class Memory:
     """The measurements so far, by the choice that was measured.
 
@@ -90,7 +95,7 @@ class Memory:
         kept = self.file.read()
         if kept is None:
             return
-        if kept["fingerprint"].tolist() != fingerprint:
+        if kept["fingerprint"].reshape(-1).tolist() != fingerprint:
             raise ValueError(
                 f"{asks}: the checkpoint {str(path)!r} was written for another model, other data "
                 "or other options; give the same ones to go on, or remove the file to begin anew"
@@ -98,8 +103,8 @@ class Memory:
         try:
             text = bytes(kept["measured"].numpy()).decode()
             for key, (value, noise) in json.loads(text).items():
-                self.known[key] = Measured(Fraction(value), Fraction(noise))
-        except (ValueError, TypeError, ArithmeticError, AttributeError) as error:
+                self.known[key] = Measured(_fraction(value), _fraction(noise))
+        except (ValueError, TypeError, ArithmeticError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"{asks}: {str(path)!r} cannot be read as a checkpoint ({error}); remove it to "
                 "begin anew"
