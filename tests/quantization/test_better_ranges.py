@@ -314,6 +314,15 @@ def test_unsupported_combinations(make: Callable[[], Any], message: str) -> None
         make()
 
 
+@pytest.mark.parametrize(
+    "make", [q.PercentileObserver, q.EntropyObserver, q.MSEObserver, q.LSQObserver]
+)
+def test_the_axis_of_channels_is_an_int(make: Callable[..., Any]) -> None:
+    """Each of them refuses another type by the name of the argument."""
+    with pytest.raises(TypeError, match=r"ch_axis must be an int, got 1\.5"):
+        make(ch_axis=1.5)
+
+
 def test_a_first_tensor_too_small_for_its_grid() -> None:
     """Under onnxruntime's definition bins are added without end: the error says how to go on."""
     observer = shown(q.EntropyObserver(definition="onnxruntime"), pyqref.tensor([1e-6]))

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from quantization import calibrated
-from quantization.calibrated import BATCHES, batches, expected, prepared, state
+from quantization.calibrated import (
+    BATCHES,
+    BEGUN,
+    CHECKPOINT,
+    FOUND,
+    batches,
+    expected,
+    prepared,
+    state,
+)
 
 import pyqref
 from pyqref import nn
@@ -37,25 +48,35 @@ def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Any]]:
+    """The folder of a script that was killed, calibrated by two workers, and waits for Ctrl-C."""
+    folder = tmp_path_factory.mktemp("processes")
+    running = started(folder, "processes")
+    for _ in range(1200):
+        if (folder / BEGUN).exists() or running.poll() is not None:
+            break
+        time.sleep(0.1)
+    yield folder, running
+    if running.poll() is None:
+        os.killpg(running.pid, signal.SIGKILL)
+        running.communicate()
+
+
 @pytest.mark.parametrize("piece", [1, 5, BATCHES, 100])
 def test_the_size_of_a_piece_does_not_matter(piece: int) -> None:
     """For observers whose merge is exact: the state of a plain loop, to the bit."""
     assert expected() == state(q.calibrate(prepared(), batches(), piece=piece))
 
 
-def test_processes_give_the_same_bits() -> None:
+def test_processes_give_the_same_bits(processes: tuple[Path, Any]) -> None:
     """Documented: the same for any number of workers, also for a histogram, and for graphs."""
     pytest.importorskip("joblib", reason="processes need joblib")
-    assert expected() == state(q.calibrate(prepared(), iter(batches()), workers=2, piece=3))
-    mapping = q.get_default_qconfig_mapping("x86")
-    model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4)).eval()
-    graphs = [q.quantize_fx.prepare_fx(model, mapping, (pyqref.rand(1, 8),)) for _ in range(2)]
-    for workers, each in enumerate(graphs, 1):
-        q.calibrate(each, batches(), workers=workers, piece=3)
-    assert state(graphs[0]) == state(graphs[1])
-    converted = [q.quantize_fx.convert_fx(each) for each in graphs]
-    x = pyqref.from_numpy(batches()[0])
-    assert converted[0](x).tolist() == converted[1](x).tolist()
+    found = json.loads((processes[0] / FOUND).read_text())
+    plain, by_one, by_two = found["states"]
+    assert expected() == plain
+    assert by_one == by_two
+    assert found["outputs"][0] == found["outputs"][1]
 
 
 def test_what_was_seen_before_is_kept() -> None:
@@ -141,26 +162,21 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
         q.calibrate(q.prepare(recording), batches(), checkpoint=path)
 
 
-def test_kill_9_and_go_on(tmp_path: Path) -> None:
+def test_kill_9_and_go_on(processes: tuple[Path, Any]) -> None:
     """A process that is killed half way leaves a checkpoint that the next one goes on from."""
-    path = tmp_path / "calibration.safetensors"
-    killed = started(tmp_path, "killed", str(path))
-    _, errors = killed.communicate(timeout=120)
-    assert -signal.SIGKILL == killed.returncode, errors
+    folder, _ = processes
+    assert -signal.SIGKILL == json.loads((folder / FOUND).read_text())["killed"]
+    path = folder / CHECKPOINT
     seen: list[int] = []
     resumed = q.calibrate(prepared(), batches(), checkpoint=path, piece=2, progress=seen.append)
     assert BATCHES // 2 + 2 == seen[0]
     assert expected() == state(resumed)
 
 
-def test_nothing_is_left_after_ctrl_c(tmp_path: Path) -> None:
+def test_nothing_is_left_after_ctrl_c(processes: tuple[Path, Any]) -> None:
     """Documented: the processes are ended. The whole process group is gone soon after."""
     pytest.importorskip("joblib", reason="processes need joblib")
-    running = started(tmp_path, "interrupted")
-    for _ in range(600):
-        if (tmp_path / "begun").exists() or running.poll() is not None:
-            break
-        time.sleep(0.1)
+    _, running = processes
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate(timeout=60)
     assert "KeyboardInterrupt" in errors

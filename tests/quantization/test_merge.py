@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,6 +35,13 @@ EXACT: dict[str, Callable[[], Any]] = {
     "FakeQuantize": partial(q.FakeQuantize, observer=q.MinMaxObserver),
     "FakeQuantize, percentile": partial(q.FakeQuantize, observer=q.PercentileObserver, bins=64),
     "learnable": partial(_LearnableFakeQuantize, q.MinMaxObserver),
+    # These keep nothing of the data.
+    "PACT": q.PACTFakeQuantize,
+    "fixed": partial(q.FixedQParamsObserver, 0.5, 3),
+    "fixed fake quantizer": q.default_fixed_qparams_range_0to1_fake_quant,
+    "noop": q.NoopObserver,
+    "placeholder": q.PlaceholderObserver,
+    "reuse": q.ReuseInputObserver,
 }
 #: Those whose merge is associative and does not depend on the order, but differs from one observer.
 APART: dict[str, Callable[[], Any]] = {
@@ -41,18 +49,14 @@ APART: dict[str, Callable[[], Any]] = {
     "moving average per channel": partial(q.MovingAveragePerChannelMinMaxObserver, **CHANNELS),
     "fused": q.FusedMovingAvgObsFakeQuantize,
 }
-#: Those that see nothing, or whose sums are rounded.
-OTHERS: dict[str, Callable[[], Any]] = {
+#: Those whose merge is that of one observer within a bound, or in order, or of equal ones alone.
+#: Each has a test of its own with random splits and orders: test_<name>_in_any_split.
+OWN: dict[str, Callable[[], Any]] = {
     "histogram": partial(q.HistogramObserver, bins=64),
-    "LSQ": q.LSQObserver,
-    "LSQ fake quantizer": q.LSQFakeQuantize,
-    "PACT": q.PACTFakeQuantize,
+    "lsq": q.LSQObserver,
+    "lsq_per_channel": partial(q.LSQObserver, **CHANNELS),
+    "lsq_fake_quantizer": q.LSQFakeQuantize,
     "recording": q.RecordingObserver,
-    "fixed": partial(q.FixedQParamsObserver, 0.5, 3),
-    "fixed fake quantizer": q.default_fixed_qparams_range_0to1_fake_quant,
-    "noop": q.NoopObserver,
-    "placeholder": q.PlaceholderObserver,
-    "reuse": q.ReuseInputObserver,
     "report": ModelReportObserver,
 }
 
@@ -67,6 +71,33 @@ def saw(make: Callable[[], Any], data: list[list[float]]) -> Any:
     return observer
 
 
+def split(data: list[list[float]], choice: Any) -> list[list[list[float]]]:
+    """Return the batches of up to four parts, drawn, in an order that is drawn."""
+    owners = choice.draw(st.lists(st.integers(0, 3), min_size=len(data), max_size=len(data)))
+    return [
+        [each for each, owner in zip(data, owners, strict=True) if owner == part]
+        for part in choice.draw(st.permutations(range(4)))
+    ]
+
+
+def merged_from_left(parts: list[Any]) -> Any:
+    """Return a copy of the first part, merged with the others, which stay as they are."""
+    left = copy.deepcopy(parts[0])
+    for each in parts[1:]:
+        before = state(each)
+        assert left.merge(each) is left
+        assert before == state(each)
+    return left
+
+
+def merged_from_right(parts: list[Any]) -> Any:
+    """Return the parts merged in the same order, grouped from the right."""
+    right = copy.deepcopy(parts[-1])
+    for each in parts[-2::-1]:
+        right = copy.deepcopy(each).merge(right)
+    return right
+
+
 def state(observer: Any) -> dict[str, Any]:
     return {key: each.tolist() for key, each in observer.state_dict().items()}
 
@@ -76,22 +107,10 @@ def state(observer: Any) -> dict[str, Any]:
 @given(data=batches, choice=st.data())
 def test_parts_make_the_whole(name: str, data: list[list[float]], choice: Any) -> None:
     """Any split, merged in any order, has the state of one observer that saw all, to the bit."""
-    owners = choice.draw(st.lists(st.integers(0, 3), min_size=len(data), max_size=len(data)))
-    order = choice.draw(st.permutations(range(4)))
-    parts = [
-        saw(EXACT[name], [each for each, owner in zip(data, owners, strict=True) if owner == part])
-        for part in order
-    ]
+    parts = [saw(EXACT[name], each) for each in split(data, choice)]
     expected = state(saw(EXACT[name], data))
-    left = copy.deepcopy(parts[0])
-    for each in parts[1:]:
-        before = state(each)
-        assert left.merge(each) is left
-        assert before == state(each)
-    assert expected == state(left)
-    # Grouped from the right: associative.
-    right = copy.deepcopy(parts[2]).merge(parts[3])
-    assert expected == state(copy.deepcopy(parts[0]).merge(copy.deepcopy(parts[1]).merge(right)))
+    assert expected == state(merged_from_left(parts))
+    assert expected == state(merged_from_right(parts))
 
 
 @pytest.mark.parametrize("name", APART)
@@ -111,70 +130,64 @@ def test_averages_merge_to_the_range_of_both(
         assert (min(numbers), max(numbers)) == (range_of.min_val.item(), range_of.max_val.item())
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_every_other_class_merges(name: str) -> None:
-    """With what saw nothing, and with a copy of itself."""
-    made = saw(OTHERS[name], [[1.0, 2.0, 3.0, 4.0]])
-    before = state(made)
-    if name == "LSQ fake quantizer":
-        with pytest.raises(ValueError, match="merge takes a fake quantizer with the same static"):
-            copy.deepcopy(made).merge(OTHERS[name]())
-        assert before == state(made.merge(copy.deepcopy(made)))
-        return
-    assert before == state(copy.deepcopy(made).merge(OTHERS[name]()))
-    assert before == state(OTHERS[name]().merge(made))
-    assert copy.deepcopy(made).merge(made) is not made
-
-
-@pytest.mark.parametrize("name", OTHERS)
-@settings(max_examples=10, deadline=None, derandomize=True)
+@pytest.mark.parametrize("name", ["lsq", "lsq_per_channel"])
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(data=batches, choice=st.data())
-def test_other_classes_in_any_split_and_order(
-    name: str, data: list[list[float]], choice: Any
-) -> None:
-    """What can be exact is: extremes, counts and what sees nothing; sums have a bound.
-
-    A class with trained numbers merges where these are the same.
-    """
-    if name == "LSQ fake quantizer":
-        parts = [saw(OTHERS[name], data[:1]) for _ in range(3)]
-        assert state(parts[0]) == state(copy.deepcopy(parts[0]).merge(parts[1]).merge(parts[2]))
-        return
-    owners = choice.draw(st.lists(st.integers(0, 3), min_size=len(data), max_size=len(data)))
-    order = choice.draw(st.permutations(range(4)))
-    split = [
-        [each for each, owner in zip(data, owners, strict=True) if owner == part] for part in order
-    ]
-    left, *rest = [saw(OTHERS[name], each) for each in split]
-    for each in rest:
-        assert left.merge(each) is left
-    whole = saw(OTHERS[name], [each for part in split for each in part])
-    expected, found = state(whole), state(left)
-    if name == "histogram":
-        # Counts are whole, and below 2**24 exact in float32.
-        assert sum(expected.pop("histogram")) == sum(found.pop("histogram"))
-    if name in ("LSQ", "report"):
-        for key, numbers in expected.items():
-            # Each of at most 6 partial sums is rounded once: to double, or an average to float32.
-            unit = 2.0**-53 if name == "LSQ" else 2.0**-24
-            assert numbers == pytest.approx(found[key], rel=12 * unit, abs=0), key
-        return
-    assert expected == found
-    if name == "recording":
-        pair = [[x.tolist() for x in each.get_tensor_value()] for each in (whole, left)]
-        assert pair[0] == pair[1]
+def test_lsq_in_any_split(name: str, data: list[list[float]], choice: Any) -> None:
+    """``eq-magnitude-sum``: counts are those of one observer, sums up to rounding in double."""
+    parts = [saw(OWN[name], each) for each in split(data, choice)]
+    whole = saw(OWN[name], data)
+    # Of n magnitudes, each of n - 1 sums is rounded once, in either order.
+    bound = 2 * (4 * len(data) - 1) * 2.0**-53
+    for each in (merged_from_left(parts), merged_from_right(parts)):
+        assert whole.count.tolist() == each.count.tolist()
+        assert whole.total.tolist() == pytest.approx(each.total.tolist(), rel=bound, abs=0)
 
 
-def test_sums_and_recordings_add_up() -> None:
-    """The mean magnitude of all numbers; the tensors of both, in order; the counts of both."""
-    x, y = [1.0, -2.0, 3.0, 4.0], [8.0, 8.0, -8.0, 0.5]
-    merged = saw(q.LSQObserver, [x]).merge(saw(q.LSQObserver, [y]))
-    assert state(saw(q.LSQObserver, [x, y])) == state(merged)
-    tensors = saw(q.RecordingObserver, [x]).merge(saw(q.RecordingObserver, [y])).get_tensor_value()
-    assert [x, y] == [each.reshape(-1).tolist() for each in tensors]
-    counts = saw(q.HistogramObserver, [x]).merge(saw(q.HistogramObserver, [y]))
-    assert 8.0 == counts.histogram.sum().item()
-    assert (-8.0, 8.0) == (counts.min_val.item(), counts.max_val.item())
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(data=batches, choice=st.data())
+def test_histogram_in_any_split(data: list[list[float]], choice: Any) -> None:
+    """Documented: no number is lost, and each lies within ``eq-union-displacement``."""
+    parts = [saw(OWN["histogram"], each) for each in split(data, choice)]
+    x = np.sort(np.float32(data).ravel()).astype(float)
+    low, high = x[0], x[-1]
+    # A count moves once a batch and once a part, by at most a bin; one without width has 2 / bins.
+    moves, width = len(data) + len(parts), max(high - low, 2.0) / 64
+    distance = moves * width + 2.0**-22 * max(abs(low), abs(high))
+    for each in (merged_from_left(parts), merged_from_right(parts)):
+        counts = each.histogram.numpy().astype(float)
+        assert (low, high) == (each.min_val.item(), each.max_val.item())
+        assert x.size == pytest.approx(counts.sum(), rel=moves * 64 * 2.0**-24, abs=0)
+        ends = low + (high - low) / 64 * np.arange(1, 65)
+        for t in x if low < high else ():
+            below = (x <= t).sum()
+            assert counts[ends <= t - distance].sum() <= below + 1e-3
+            assert below <= counts[ends <= t + distance].sum() + 1e-3
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(data=batches, choice=st.data())
+def test_recording_in_any_split(data: list[list[float]], choice: Any) -> None:
+    """Documented: the tensors of both, in order."""
+    parts = split(data, choice)
+    recorders = [saw(OWN["recording"], each) for each in parts]
+    expected = [each for part in parts for each in part]
+    for each in (merged_from_left(recorders), merged_from_right(recorders)):
+        assert expected == [tensor.reshape(-1).tolist() for tensor in each.get_tensor_value()]
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(data=batches, count=st.integers(2, 4))
+def test_lsq_fake_quantizer_in_any_split(data: list[list[float]], count: int) -> None:
+    """Documented: the same trained numbers, from any number of copies; others are refused."""
+    made = saw(OWN["lsq_fake_quantizer"], data)
+    copies = [copy.deepcopy(made) for _ in range(count)]
+    assert state(made) == state(merged_from_left(copies)) == state(merged_from_right(copies))
+    with pytest.raises(ValueError, match="merge takes a fake quantizer with the same static"):
+        made.merge(OWN["lsq_fake_quantizer"]())
+    made.scale.data.mul_(2.0)
+    with pytest.raises(ValueError, match="the same scale"):
+        made.merge(copies[0])
 
 
 @pytest.mark.parametrize(
@@ -299,26 +312,39 @@ def test_every_class_of_the_package_is_merged_here() -> None:
     """Documented: every observer and fake quantizer merges. A new one has to join a table above."""
     for each in pkgutil.walk_packages(q.__path__, f"{q.__name__}."):
         importlib.import_module(each.name)
-    tried = {type(make()) for make in (EXACT | APART | OTHERS).values()}
+    tried = {type(make()) for make in (EXACT | APART | OWN).values()}
     assert classes(q.ObserverBase) | classes(q.FakeQuantizeBase) == tried
+    tests = [each for each in globals() if each.endswith("_in_any_split")]
+    assert {f"test_{name.removesuffix('_per_channel')}_in_any_split" for name in OWN} == set(tests)
 
 
-def test_reports_merge() -> None:
+#: Batches whose ratios of percentiles have one sign in each channel: no digits cancel.
+ratios = st.lists(st.floats(0, 1e3, width=32), min_size=4, max_size=4).map(
+    lambda x: [-x[0], *x[1:]]
+)
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(data=st.lists(ratios, min_size=1, max_size=6), choice=st.data())
+def test_report_in_any_split(data: list[list[float]], choice: Any) -> None:
     """Extremes and counts of all batches, and averages by their number, also of one part alone."""
-    data = [[float(each + 1), -2.0, 3.0 * each, 4.0] for each in range(6)]
     whole = saw(ModelReportObserver, data)
-    for first in (0, 1, 4):
-        merged = saw(ModelReportObserver, data[:first]).merge(
-            saw(ModelReportObserver, data[first:])
-        )
-        assert 6 == merged.num_batches_tracked
+    parts = [saw(ModelReportObserver, each) for each in split(data, choice)]
+    # Each average is rounded to float32 a few times a batch, and when it is merged.
+    bound = 4 * (len(data) + len(parts)) * 2.0**-24
+    for merged in (merged_from_left(parts), merged_from_right(parts)):
+        assert len(data) == merged.num_batches_tracked
         expected, found = state(whole), state(merged)
         average = "average_percentile_ratio"
-        # Each average is rounded to float32 once a batch and once when it is merged.
-        assert expected.pop(average) == pytest.approx(found.pop(average), rel=7 * 2.0**-24)
+        assert expected.pop(average) == pytest.approx(found.pop(average), rel=bound)
         assert expected == found
-        ratios = [each.get_batch_to_epoch_ratio().item() for each in (whole, merged)]
-        assert ratios[0] == pytest.approx(ratios[1], rel=7 * 2.0**-24)
+        sizes = [each.average_batch_activation_range for each in (whole, merged)]
+        assert sizes[0].tolist() == pytest.approx(sizes[1].tolist(), rel=bound)
+
+
+def test_reports_that_differ_are_refused() -> None:
+    """The error names the number of channels, or the argument."""
+    whole = shown_of(2)
     with pytest.raises(ValueError, match="as many channels, 2, got 3"):
         whole.merge(shown_of(3))
     with pytest.raises(ValueError, match=r"comp_percentile=0\.9 as this one, got 0\.5"):

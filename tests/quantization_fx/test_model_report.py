@@ -11,6 +11,7 @@ import pytest
 
 import pyqref
 from pyqref.quantization.fx import _model_report as ours
+from pyqref.quantization.fx._model_report.model_report_observer import ModelReportObserver
 
 DETECTORS: dict[str, tuple[str, dict[str, Any]]] = {
     "dynamic_vs_static_detector": ("DynamicStaticDetector", {"tolerance": 0.6}),
@@ -178,3 +179,11 @@ def test_observers_come_and_go() -> None:
     made.generate_model_report(remove_inserted_observers=True)
     assert before == str(model.graph)
     assert not any("model_report" in name for name, _ in model.named_modules())
+
+
+def test_ratios_beyond_float32() -> None:
+    """Finite data whose ratio overflows: the largest number counts, and nothing is warned of."""
+    observer = ModelReportObserver()
+    observer(pyqref.tensor([[1.0, 2.0**-126], [1.0, 4.0]]))
+    largest = float(np.finfo(np.float32).max)
+    assert [1.0, largest] == observer.average_percentile_ratio.tolist()

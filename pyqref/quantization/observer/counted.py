@@ -30,7 +30,7 @@ from pyqref.tensor.quantized.validation import no_such_axis
 
 from .checks import calibration_array, named, not_finite
 from .merging import channels_differ
-from .uniform import UniformQuantizationObserverBase
+from .rows import RowsObserverBase
 
 #: The largest magnitude whose range, from minus to plus, has a width in float32.
 WIDEST = float(np.finfo(np.float32).max) / 2
@@ -38,7 +38,7 @@ WIDEST = float(np.finfo(np.float32).max) / 2
 __all__ = ["CountedObserverBase", "one_of", "whole_number"]
 
 
-class CountedObserverBase(UniformQuantizationObserverBase):
+class CountedObserverBase(RowsObserverBase):
     r"""Base of the observers that count numbers and find the range in the counts.
 
     On the nested grid the bins are a power of two wide, and zero is an edge. Where a tensor
@@ -93,12 +93,8 @@ class CountedObserverBase(UniformQuantizationObserverBase):
     max_val: Any
 
     def __init__(self, bins: int, grid: str = "nested", ch_axis: int = 0, **arguments: Any) -> None:
-        super().__init__(**arguments)
+        super().__init__(ch_axis, **arguments)
         name = type(self).__name__
-        if self.is_dynamic:
-            raise NotImplementedError(
-                f"{name} does not support dynamic quantization; use MinMaxObserver(is_dynamic=True)"
-            )
         if self.qscheme.is_per_channel and grid != "nested":
             raise NotImplementedError(
                 f"{name}: definition='onnxruntime' has one range for all channels, "
@@ -107,10 +103,6 @@ class CountedObserverBase(UniformQuantizationObserverBase):
         self.bins = whole_number(name, "bins", bins, 4, MOST_BINS)
         if self.bins % 4:
             raise ValueError(f"{name}: bins must be a multiple of 4, got {bins}")
-        if isinstance(ch_axis, bool) or not isinstance(ch_axis, int):
-            raise TypeError(f"{name}: ch_axis must be an int, got {ch_axis!r}")
-        self.ch_axis = ch_axis if self.qscheme.is_per_channel else -1
-        self._refuse_reduced_quint8()
         self.grid = grid
         for buffer in ("histogram", "exponent" if grid == "nested" else "edges"):
             self.register_buffer(buffer, None)

@@ -9,7 +9,7 @@ import numpy as np
 from pyqref import _kernels
 from pyqref._typing import Tensor
 from pyqref.dtypes import dtype as Dtype
-from pyqref.dtypes import per_channel_affine_float_qparams, per_tensor_symmetric, qint8
+from pyqref.dtypes import per_tensor_symmetric, qint8
 from pyqref.dtypes import qscheme as Qscheme
 from pyqref.numerics.learned_range import lsq_scale
 from pyqref.numerics.qparams import EPS, symmetric_zero_point
@@ -20,12 +20,12 @@ from pyqref.tensor.quantized.validation import no_such_axis
 
 from .checks import calibration_array, named, not_finite
 from .merging import channels_differ
-from .uniform import UniformQuantizationObserverBase
+from .rows import RowsObserverBase
 
 __all__ = ["LSQObserver"]
 
 
-class LSQObserver(UniformQuantizationObserverBase):
+class LSQObserver(RowsObserverBase):
     r"""Observe the mean magnitude, and take the scale with which a learned step size begins.
 
     .. math:: s = \frac{2\, \langle |x| \rangle}{\sqrt{q_{max} - z}}
@@ -87,6 +87,8 @@ class LSQObserver(UniformQuantizationObserverBase):
         is_dynamic: bool = False,
     ) -> None:
         super().__init__(
+            ch_axis,
+            takes_float_qparams=False,
             dtype=dtype,
             qscheme=qscheme,
             reduce_range=reduce_range,
@@ -96,12 +98,6 @@ class LSQObserver(UniformQuantizationObserverBase):
             eps=eps,
             is_dynamic=is_dynamic,
         )
-        if qscheme is per_channel_affine_float_qparams:
-            self._refuse_qscheme("affine or symmetric, per tensor or per channel")
-        if is_dynamic:
-            raise NotImplementedError("LSQObserver does not support dynamic quantization")
-        self._refuse_reduced_quint8()
-        self.ch_axis = ch_axis if qscheme.is_per_channel else -1
         if self._zero_point() >= self.quant_max:
             raise ValueError(
                 f"LSQObserver: quant_max must exceed the zero point {self._zero_point()}, "

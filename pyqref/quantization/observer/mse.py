@@ -9,7 +9,7 @@ import numpy as np
 from pyqref import _kernels
 from pyqref._typing import Tensor
 from pyqref.dtypes import dtype as Dtype
-from pyqref.dtypes import per_channel_affine_float_qparams, per_tensor_affine, quint8
+from pyqref.dtypes import per_tensor_affine, quint8
 from pyqref.dtypes import qscheme as Qscheme
 from pyqref.numerics.qparams import EPS
 from pyqref.numerics.squared_error_range import golden_section, grid_search
@@ -97,6 +97,7 @@ class MSEObserver(CountedObserverBase):
         super().__init__(
             bins=bins,
             ch_axis=ch_axis,
+            takes_float_qparams=False,
             dtype=dtype,
             qscheme=qscheme,
             reduce_range=reduce_range,
@@ -106,8 +107,6 @@ class MSEObserver(CountedObserverBase):
             eps=eps,
             is_dynamic=is_dynamic,
         )
-        if qscheme is per_channel_affine_float_qparams:
-            self._refuse_qscheme("affine or symmetric, per tensor or per channel")
         self.search, self.steps = search, chosen
 
     def find_range(self) -> tuple[Tensor, Tensor]:

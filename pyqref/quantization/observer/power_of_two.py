@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pyqref import _kernels
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_channel_affine, per_tensor_affine, quint8
 from pyqref.dtypes import qscheme as Qscheme
@@ -17,13 +16,41 @@ from pyqref.tape import Array
 from .counted import one_of
 from .moving_average_min_max import MovingAverageMinMaxObserver
 from .moving_average_per_channel_min_max import MovingAveragePerChannelMinMaxObserver
+from .uniform import UniformQuantizationObserverBase
 
 __all__ = ["PerChannelPowerOfTwoObserver", "PowerOfTwoObserver"]
 
 _ROUNDINGS = ("up", "nearest")
 
 
-class PowerOfTwoObserver(MovingAverageMinMaxObserver):
+class _RoundedScale(UniformQuantizationObserverBase):
+    """A scale that is rounded to a power of two, over a range that another class observes."""
+
+    #: A fused fake quantizer asks the observer for its parameters.
+    chooses_scale = True
+
+    averaging_constant: Any
+
+    def __init__(
+        self, averaging_constant: float | None, rounding: Literal["up", "nearest"], **arguments: Any
+    ) -> None:
+        one_of(type(self).__name__, "rounding", rounding, _ROUNDINGS)
+        weight = 1.0 if averaging_constant is None else averaging_constant
+        super().__init__(averaging_constant=weight, **arguments)
+        self.averaging_constant = averaging_constant
+        self.rounding = rounding
+
+    def _from_range(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """Round the scales, and find the zero points that go with those that changed."""
+        scale, zero_point = super()._from_range(low, high)
+        rounded = power_of_two_scale(scale, self.rounding)
+        if self.qscheme.is_symmetric:
+            return rounded, zero_point
+        offset = power_of_two_zero_point(low, rounded, self.quant_min, self.quant_max)
+        return rounded, np.where(rounded == scale, zero_point, offset).astype(zero_point.dtype)
+
+
+class PowerOfTwoObserver(_RoundedScale, MovingAverageMinMaxObserver):
     r"""Observe the range, and round the scale to a power of two.
 
     .. math:: s' = 2^{\lceil \log_2 s \rceil}
@@ -61,9 +88,6 @@ class PowerOfTwoObserver(MovingAverageMinMaxObserver):
     (tensor([0.0312]), tensor([32], dtype=pyqref.int32))
     """
 
-    #: A fused fake quantizer asks the observer for its parameters.
-    chooses_scale = True
-
     def __init__(
         self,
         averaging_constant: float | None = None,
@@ -76,9 +100,9 @@ class PowerOfTwoObserver(MovingAverageMinMaxObserver):
         eps: float = EPS,
         is_dynamic: bool = False,
     ) -> None:
-        one_of(type(self).__name__, "rounding", rounding, _ROUNDINGS)
         super().__init__(
-            averaging_constant=1.0 if averaging_constant is None else averaging_constant,
+            averaging_constant,
+            rounding,
             dtype=dtype,
             qscheme=qscheme,
             reduce_range=reduce_range,
@@ -87,17 +111,9 @@ class PowerOfTwoObserver(MovingAverageMinMaxObserver):
             eps=eps,
             is_dynamic=is_dynamic,
         )
-        self.averaging_constant = averaging_constant  # type: ignore[assignment]
-        self.rounding = rounding
-
-    def _range_with(self, low: Array, high: Array, x: Array) -> tuple[Array, Array] | None:
-        return _kernels.running_range(low, high, x, None, self.averaging_constant)
-
-    def _from_range(self, low: Array, high: Array) -> tuple[Array, Array]:
-        return _rounded(self, *super()._from_range(low, high), low)
 
 
-class PerChannelPowerOfTwoObserver(MovingAveragePerChannelMinMaxObserver):
+class PerChannelPowerOfTwoObserver(_RoundedScale, MovingAveragePerChannelMinMaxObserver):
     r"""Observe the range of each channel, and round its scale to a power of two.
 
     The scale of :class:`PowerOfTwoObserver` (``eq-power-of-two-scale``), for each channel as in
@@ -125,8 +141,6 @@ class PerChannelPowerOfTwoObserver(MovingAveragePerChannelMinMaxObserver):
     (tensor([1., 2.]), tensor([0, 0]))
     """
 
-    chooses_scale = True
-
     def __init__(
         self,
         averaging_constant: float | None = None,
@@ -140,9 +154,9 @@ class PerChannelPowerOfTwoObserver(MovingAveragePerChannelMinMaxObserver):
         eps: float = EPS,
         is_dynamic: bool = False,
     ) -> None:
-        one_of(type(self).__name__, "rounding", rounding, _ROUNDINGS)
         super().__init__(
-            averaging_constant=1.0 if averaging_constant is None else averaging_constant,
+            averaging_constant,
+            rounding,
             ch_axis=ch_axis,
             dtype=dtype,
             qscheme=qscheme,
@@ -154,22 +168,3 @@ class PerChannelPowerOfTwoObserver(MovingAveragePerChannelMinMaxObserver):
         )
         if not (qscheme.is_symmetric or qscheme is per_channel_affine):
             self._refuse_qscheme("per_channel_affine or per_channel_symmetric")
-        self.averaging_constant = averaging_constant  # type: ignore[assignment]
-        self.rounding = rounding
-
-    def _ranges_with(
-        self, low: Array, high: Array, x: Array, axis: int
-    ) -> tuple[Array, Array] | None:
-        return _kernels.running_range(low, high, x, axis, self.averaging_constant)
-
-    def _from_range(self, low: Array, high: Array) -> tuple[Array, Array]:
-        return _rounded(self, *super()._from_range(low, high), low)
-
-
-def _rounded(observer: Any, scale: Array, zero_point: Array, low: Array) -> tuple[Array, Array]:
-    """Round the scales, and find the zero points that go with those that changed."""
-    rounded = power_of_two_scale(scale, observer.rounding)
-    if observer.qscheme.is_symmetric:
-        return rounded, zero_point
-    offset = power_of_two_zero_point(low, rounded, observer.quant_min, observer.quant_max)
-    return rounded, np.where(rounded == scale, zero_point, offset).astype(zero_point.dtype)

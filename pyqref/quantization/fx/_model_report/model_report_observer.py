@@ -126,7 +126,7 @@ class ModelReportObserver(ObserverBase):
         """The ratio of the last to an earlier one of the numbers of each channel, in order."""
         count = ordered.shape[1]
         place = int(np.float32(self.comp_percentile.item()) * np.float32(count - 1))
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = (ordered[:, -1] / ordered[:, place]).astype(np.float64)
         tracked = ~np.isnan(ratio)
         ratio = np.clip(np.where(tracked, ratio, 0), -LARGEST, LARGEST)
