@@ -70,8 +70,9 @@ def gradient_of_normalized(
     grad, x = alike(grad, x)
     if not grad.flags.c_contiguous:
         pixels, others = grad.transpose(0, 2, 1), x.transpose(0, 2, 1)
-        samples = [each.reshape(-1, grad.shape[1], 1) for each in (pixels, others)]
-        found = gradient_of_normalized(*samples, scale, center, factor, shift)
+        shape = -1, grad.shape[1], 1
+        rows = pixels.reshape(shape), others.reshape(shape)
+        found = gradient_of_normalized(*rows, scale, center, factor, shift)
         return found.reshape(pixels.shape).transpose(0, 2, 1)
     out = empty(grad.shape, _FLOAT32)
     kernel.gradient(grad, x, parameters, out, threads.limit)

@@ -1,7 +1,7 @@
 """Rows of tables, looked up or joined bag by bag."""
 
-# Tables are (rows, columns), of float32 or bytes; rows may be apart. Without scales, rows of bytes have
-# integers of so many bits, then scale and offset. Indices are int64.
+# Tables are (rows, columns), of float32 or bytes; rows may be apart. Without scales, rows of bytes
+# have integers of so many bits, then scale and offset. Indices are int64.
 
 cimport numpy as cnp
 from libc.stdint cimport int64_t
