@@ -99,7 +99,7 @@ cdef inline void add_short_lines(
 cdef inline void add_pixels(
     const Sums* s, Py_ssize_t channel, Py_ssize_t count, const float* centers, Term term
 ) noexcept nogil:
-    """The same sums where channels are last in memory: a lane for each channel."""
+    """Add up where channels are last in memory: a lane for each channel."""
     cdef Strip[PLACES] first
     cdef Strip[PLACES] second
     cdef double[2][PLACES] places
