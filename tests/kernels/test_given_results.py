@@ -181,7 +181,7 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
     "bags of rows": (
         "tables",
         lambda: _kernels.float_bag(reals(3, 20), *[np.array([0, 1])] * 2, np.array([1, 2])),
-        {"join_bags": (8,)},
+        {"join_bags": (9,)},
     ),
     "moments of rows": (
         "channels",

@@ -94,8 +94,9 @@ def quantize_with_accuracy_control(
     Notes
     -----
     It does for graph mode what ``nncf.quantize_with_accuracy_control`` does for its back ends. An
-    operation that keeps the grid of its input, such as a ReLU or a pooling, goes with it; one with
-    a fixed grid, such as a sigmoid, is quantized only behind integers.
+    operation that keeps the grid of its input, such as a ReLU or a pooling, goes with it. One with
+    a fixed grid, such as a sigmoid, is quantized only behind integers: where what it follows is put
+    back, it is listed as well, but it does not count among the fewest.
 
     Examples
     --------
