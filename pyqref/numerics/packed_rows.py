@@ -45,5 +45,6 @@ def packed_rows(table: IntArray, bits: int) -> tuple[IntArray, FloatArray, Float
     """
     size = parameter_bytes(bits)
     tail = np.ascontiguousarray(table[:, -size:]).view(bits_of_row(bits))
-    scales, offsets = tail.astype(np.float32).T
+    with np.errstate(invalid="ignore"):  # of a signalling nan, which some processors report
+        scales, offsets = tail.astype(np.float32).T
     return unpack_bits(table[:, :-size], bits), scales, offsets
