@@ -7,11 +7,12 @@ from pyqref._kernels._outputs cimport OF_FLOAT32, output_beside
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.fake_quantize.bit_mask cimport BEYOND
 from pyqref._kernels.fake_quantize.gradient cimport Masked, straight_through_all
-from pyqref._kernels.fake_quantize.learnable cimport PART_OF_SUM, Learnable, learnable_task
+from pyqref._kernels.fake_quantize.learnable cimport Learnable, learnable_task
 from pyqref._kernels.fake_quantize.parameters cimport LARGEST_BITS, SHORT, WORK_PER_THREAD
 from pyqref._kernels.fake_quantize.strips cimport (
     is_covered, output_for, output_for_bits, run_per_channel, run_per_tensor,
 )
+from pyqref._kernels.lane_sums cimport PART_OF_SUM
 
 
 def fake_quantize_per_tensor(
@@ -137,14 +138,13 @@ def learnable_gradients(
     m.low, m.high, m.factor = quant_min, quant_max, factor
     m.parts = (m.size + PART_OF_SUM - 1) // PART_OF_SUM
     tasks = rows * m.parts
-    m.to_scale = <double*> malloc((2 * tasks + 1) * sizeof(double))
-    if m.to_scale == NULL:
-        raise MemoryError()
-    m.to_zero_point = NULL
     if with_zero_points:
         to_zero_point = cnp.PyArray_ZEROS(1, &rows, cnp.NPY_FLOAT64, 0)
         of_zero_point = <double*> cnp.PyArray_DATA(to_zero_point)
-        m.to_zero_point = m.to_scale + tasks
+    m.to_scale = <double*> malloc((2 * tasks + 1) * sizeof(double))
+    if m.to_scale == NULL:
+        raise MemoryError()
+    m.to_zero_point = m.to_scale + tasks if with_zero_points else NULL
     n_threads = useful_threads(<double> rows * m.size, WORK_PER_THREAD, n_threads)
     with nogil:
         parallel_for(learnable_task, &m, tasks, n_threads)

@@ -1,13 +1,11 @@
 # Gradients of fake quantization whose grid learns (eq-learnable-position,
 # eq-learnable-scale-gradient, eq-learnable-zero-point-gradient), in one pass.
 
-from libc.stdint cimport int32_t
+from pyqref._kernels.lane_sums cimport LANES_OF_SUM, PART_OF_SUM, sum_of_lanes
 from pyqref._kernels.simd.partial cimport load_n_f32, store_n_f32
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
-    PART_OF_SUM = 1 << 15       # numbers whose sum is added to those before
-    LANES_OF_SUM = 16
     BLOCK = 1 << 9              # numbers whose terms are kept until they are added up
 
 # Rows of numbers, each with a scale; the sums of each row's parts, one after the other.
@@ -67,15 +65,6 @@ cdef inline void add_block(double* sums, const float* terms, Py_ssize_t n) noexc
         for lane in range(LANES_OF_SUM):
             sums[lane] += <double> terms[i + lane]
         i += LANES_OF_SUM
-
-
-cdef inline double sum_of_lanes(double* sums) noexcept nogil:
-    cdef int lane
-    for lane in range(8):
-        sums[lane] += sums[lane + 8]
-    for lane in range(4):
-        sums[lane] += sums[lane + 4]
-    return (sums[0] + sums[2]) + (sums[1] + sums[3])
 
 
 cdef inline void gradients_of_block(

@@ -6,6 +6,7 @@ from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.lane_sums cimport PART_OF_SUM
 from pyqref._kernels.observe.channels cimport ranges_of
 from pyqref._kernels.observe.counts cimport (
     COUNTS_PER_TASK, COUNTS_PER_THREAD, FEW, MOST_BINS_OF_TABLES, TABLES, Counting, add_tables,
@@ -13,7 +14,7 @@ from pyqref._kernels.observe.counts cimport (
 )
 from pyqref._kernels.observe.dynamic_qparams cimport choose_qparams, moved_average
 from pyqref._kernels.observe.joined cimport are_alike, extremes_of, floats_like
-from pyqref._kernels.observe.magnitudes cimport PART_OF_SUM, Magnitudes, magnitudes_task
+from pyqref._kernels.observe.magnitudes cimport Magnitudes, magnitudes_task
 from pyqref._kernels.observe.placed cimport Placing, part_of_row_task, row_task
 from pyqref._kernels.observe.range cimport join_ranges
 from pyqref._kernels.observe.seen cimport Seen, find_range

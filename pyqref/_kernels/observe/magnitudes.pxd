@@ -1,10 +1,7 @@
-# Sums of magnitudes (eq-magnitude-sum): included by the body.
+# Sums of magnitudes (eq-magnitude-sum).
 
 from libc.math cimport fabs
-
-cdef enum:
-    PART_OF_SUM = 1 << 15       # numbers whose sum is added to those before
-    LANES_OF_SUM = 16
+from pyqref._kernels.lane_sums cimport LANES_OF_SUM, PART_OF_SUM, sum_of_lanes
 
 
 # Rows of numbers; the sums of each row's parts, one after the other.
@@ -31,8 +28,4 @@ cdef inline void magnitudes_task(void* context, Py_ssize_t index, int thread) no
         i += LANES_OF_SUM
     for lane in range(<int> (n - i)):
         sums[lane] += fabs(<double> x[i + lane])
-    for lane in range(8):
-        sums[lane] += sums[lane + 8]
-    for lane in range(4):
-        sums[lane] += sums[lane + 4]
-    m.sums[index] = (sums[0] + sums[2]) + (sums[1] + sums[3])
+    m.sums[index] = sum_of_lanes(sums)
