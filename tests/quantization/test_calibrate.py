@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -160,6 +161,20 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
     recording.qconfig = q.default_debug_qconfig
     with pytest.raises(ValueError, match="RecordingObserver at '0"):
         q.calibrate(q.prepare(recording), batches(), checkpoint=path)
+
+
+def test_a_folder_and_a_file_that_may_be_whole_are_not_to_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another path is asked for in place of a folder; errors of the system come through."""
+    with pytest.raises(ValueError, match=r"path of a file, got .*, which is none; give another"):
+        q.calibrate(prepared(), batches(), checkpoint=tmp_path)
+    path = tmp_path / "calibration.safetensors"
+    q.calibrate(prepared(), batches(), checkpoint=path)
+    refused = Mock(side_effect=PermissionError(13, "Permission denied"))
+    monkeypatch.setattr("pyqref.quantization.calibrating.whole_file.load", refused)
+    with pytest.raises(PermissionError):
+        q.calibrate(prepared(), batches(), checkpoint=path)
 
 
 def test_kill_9_and_go_on(processes: tuple[Path, Any]) -> None:

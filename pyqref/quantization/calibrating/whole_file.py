@@ -54,16 +54,25 @@ class WholeFile:
         Raises
         ------
         ValueError
-            It is no checkpoint of this kind, or it is damaged. The file stays as it is.
+            It is no file, no checkpoint of this kind, or damaged. It stays as it is.
+        OSError
+            The system does not let it be read.
         """
         if not self.path.exists():
             return None
+        if not self.path.is_file():
+            raise ValueError(
+                f"{self.asks}: checkpoint must be the path of a file, got {str(self.path)!r}, "
+                "which is none; give another path"
+            )
         try:
             kept: dict[str, Tensor] = load(self.path)
             complete = isinstance(kept, dict) and self.keys | {_SUM} <= set(kept)
             complete = complete and all(isinstance(each, Tensor) for each in kept.values())
             if complete and kept.pop(_SUM).tolist() != sum_of(kept):
                 raise ValueError("what it holds has another SHA-256 than was written")
+        except (OSError, MemoryError):  # the file may be whole
+            raise
         except Exception as error:
             raise ValueError(
                 f"{self.asks}: {str(self.path)!r} cannot be read as a checkpoint ({error}); remove "

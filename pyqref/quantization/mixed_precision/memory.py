@@ -62,7 +62,7 @@ def _arrays(batch: Batch) -> Iterator[np.ndarray[Any, Any]]:
 
 
 def _fraction(text: str) -> Fraction:
-    """The fraction that ``str`` wrote; a power of ten, which may be without end, is none."""
+    """The fraction that ``str`` wrote; a text with an exponent, which could be huge, is none."""
     return Fraction(*map(int, text.split("/")))
 
 
