@@ -20,6 +20,7 @@ from .channels import moments_of_rows as moments_of_rows
 from .channels import normalize_rows as normalize_rows
 from .channels import scale_channels as scale_channels
 from .channels import sums_of_channels as sums_of_channels
+from .channels import totals_across as totals_across
 from .channels import totals_of_columns as totals_of_columns
 from .channels import totals_of_rows as totals_of_rows
 from .elementwise import add as add
@@ -110,3 +111,4 @@ from .windows import depthwise_gradient as depthwise_gradient
 from .windows import depthwise_weight_gradient as depthwise_weight_gradient
 from .windows import gradient_of_largest as gradient_of_largest
 from .windows import largest as largest
+from .windows import means_of_windows as means_of_windows

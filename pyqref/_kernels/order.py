@@ -9,7 +9,7 @@ import numpy as np
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import contiguous, in_result_order
 
-__all__ = ["in_c_order", "with_channels_last"]
+__all__ = ["in_c_order", "with_channels_as", "with_channels_last"]
 
 #: Channels from which on the kernel transposes them.
 TRANSPOSED = 16
@@ -40,6 +40,21 @@ def with_channels_last(x: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]] | No
                 return None
             span = step * length
     return last, (0, x.ndim - 1, *range(1, x.ndim - 1))
+
+
+def with_channels_as(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return ``y``, with its channels last in memory if those of ``x``, an image, too, are.
+
+    Examples
+    --------
+    >>> x = np.zeros((1, 3, 3, 2)).transpose(0, 3, 1, 2)
+    >>> with_channels_as(x, np.zeros((1, 2, 5, 5))).strides
+    (400, 8, 80, 16)
+    """
+    last = None if x.flags.c_contiguous or x.ndim != y.ndim else with_channels_last(x)
+    if last is None:
+        return y
+    return contiguous(y.transpose(0, *range(2, y.ndim), 1)).transpose(last[1])
 
 
 def in_c_order(x: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ __all__ = [
     "moments_of_rows",
     "normalize_rows",
     "sum_of_blocks",
+    "totals_across",
     "totals_of_columns",
     "totals_of_rows",
 ]
@@ -70,6 +71,21 @@ def totals_of_rows(x: FloatArray, count: int = 1) -> FloatArray:
     """
     with np.errstate(all="ignore"):
         return (sum_of_blocks(x)[:, 0] / np.float64(count)).astype(x.dtype)
+
+
+def totals_across(x: FloatArray, count: int = 1) -> FloatArray:
+    """Sum of ``x`` ``(images, pixels, channels)`` over the pixels, over ``count``.
+
+    Each channel is a row of :func:`totals_of_rows`.
+
+    Examples
+    --------
+    >>> totals_across(np.float32([[[1, 10], [3, 20]]]), 2).tolist()
+    [[2.0, 15.0]]
+    """
+    images, pixels, channels = x.shape
+    rows = x.swapaxes(1, 2).reshape(images * channels, pixels)
+    return totals_of_rows(rows, count).reshape(images, channels)
 
 
 def totals_of_columns(x: FloatArray) -> FloatArray:

@@ -16,6 +16,7 @@ __all__ = [
     "in_order",
     "inside",
     "largest",
+    "means_of_windows",
     "pad",
     "pad_spatial",
     "taps_within",
@@ -262,6 +263,34 @@ def largest(x: FloatArray, windows: Windows, count: tuple[int, ...]) -> tuple[Fl
         # Places come in order, so that the last winner is the largest.
         np.maximum(winner, winner.dtype.type(index) * wins, out=winner)
     return y, winner
+
+
+def means_of_windows(
+    x: FloatArray, windows: Windows, count: tuple[int, ...], divisor: FloatArray
+) -> FloatArray:
+    """Sum of each window, one number after the other, over its divisor; of the type of ``x``.
+
+    Parameters
+    ----------
+    x, windows, count
+        As for :func:`largest`, but the padding is zero.
+    divisor
+        One number for all windows, or an array ``count`` with one for each.
+
+    Examples
+    --------
+    >>> windows = Windows.make((2,), (1,), (0,), (1,))
+    >>> means_of_windows(np.float32([1, 3, 2]), windows, (2,), np.float32([2]))
+    array([2. , 2.5], dtype=float32)
+    """
+    padded = pad_spatial(x, windows)
+    first, *others = [where for _, where in windows.positions(count)]
+    y: FloatArray = padded[first] + x.dtype.type(0)
+    for where in others:
+        y += padded[where]
+    with np.errstate(all="ignore"):
+        y /= divisor
+    return y
 
 
 def gradient_of_largest(

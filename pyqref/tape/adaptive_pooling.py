@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._kernels.order import with_channels_last
 
 from .operation import Array, Operation
 from .sums import total
@@ -52,17 +53,30 @@ class AdaptiveAvgPool(Operation):
             for axis, count in enumerate(output_size, -spatial)
             if x.shape[axis] != count
         }
-        numbers, given = 1, x
+        if not self.counts:
+            return x.copy(order="C")
+        # Means of unequal windows are products of matrices, whose last bits depend on how x lies.
+        are_equal = all(count and x.shape[axis] % count == 0 for axis, count in self.counts.items())
+        last = with_channels_last(x) if are_equal and x.ndim == spatial + 2 else None
+        if last is None or x.flags.c_contiguous:
+            return np.ascontiguousarray(self._means(x, 0))
+        pixels, back = last
+        return self._means(pixels, 1).transpose(back)
+
+    def _means(self, x: Array, behind: int) -> Array:
+        """Means along the spatial axes, which are those before the last ``behind`` ones."""
+        numbers = 1
         for axis, count in self.counts.items():
-            length = x.shape[axis]
+            place = x.ndim + axis - behind
+            length = x.shape[place]
             if count and length % count == 0:
-                x = _sums_of_equal(np.ascontiguousarray(x), x.ndim + axis, count)
+                x = _sums_of_equal(np.ascontiguousarray(x), place, count, x.ndim - behind)
                 numbers *= length // count
             else:
-                x = _along(x, axis, averaging_matrix(length, count, x.dtype).T)
+                x = _along(x, place, averaging_matrix(length, count, x.dtype).T)
         if numbers > 1:
             x /= x.dtype.type(numbers)
-        return x.copy(order="C") if x is given else np.ascontiguousarray(x)
+        return x
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         grad = grads[0]
@@ -74,12 +88,11 @@ class AdaptiveAvgPool(Operation):
         return (grad,)
 
 
-def _sums_of_equal(x: Array, axis: int, count: int) -> Array:
-    """Sum over each of ``count`` equal parts of an axis."""
+def _sums_of_equal(x: Array, axis: int, count: int, end: int) -> Array:
+    """Sum over each of ``count`` equal parts of an axis; spatial axes end before ``end``."""
     shape, step = x.shape, x.shape[axis] // count
-    rest = math.prod(shape[axis + 1 :])
-    groups = x.reshape(math.prod(shape[:axis]) * count, step, rest)
-    if rest > 1:
+    groups = x.reshape(math.prod(shape[:axis]) * count, step, math.prod(shape[axis + 1 :]))
+    if math.prod(shape[axis + 1 : end]) > 1:
         y = _kernels.totals_of_columns(groups)
     else:
         y = groups[:, 0].copy()

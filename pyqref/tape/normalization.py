@@ -204,6 +204,8 @@ class GroupNorm(Operation):
             _kernels.scale_channels(_channels(sample[np.newaxis]), a, b, False, c)
             for sample, a, b, c in zip(given, *parameters, strict=True)
         ]
+        if batch == 1:
+            return samples[0].reshape(x.shape)
         return _kernels.join(tuple([y.reshape(1, *x.shape[1:]) for y in samples]), 0)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:

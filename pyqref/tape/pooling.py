@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._kernels.layout import lies_in_result_order
 from pyqref.numerics.pooling import pooled_sizes
 
 from .operation import Array, Operation
@@ -38,6 +39,10 @@ def _plan(
 #: Kept for the next call, unless there are many positions.
 _kept_plan = lru_cache(maxsize=64)(_plan)
 _FEW = 64
+#: Positions in a kernel that a byte cannot name.
+_MANY = 256
+#: Windows whose sizes are kept for the next call.
+_SMALL = 1 << 12
 
 
 def pooling_windows(
@@ -61,6 +66,13 @@ def pooling_windows(
 def _padded(x: Array, windows: Windows, value: Any) -> Array:
     """``x`` with a border of ``value``; ``x`` itself if there is none."""
     return _kernels.pad(x, windows.padding, value) if any(map(any, windows.padding)) else x
+
+
+def _has_channels_last(x: Array, kernel: tuple[int, ...]) -> bool:
+    """Return True for images that a kernel pools channel beside channel."""
+    if x.flags.c_contiguous or x.dtype != np.float32 or math.prod(kernel) >= _MANY:
+        return False
+    return x.ndim == 4 and len(kernel) == 2 and lies_in_result_order(x)
 
 
 def lowest(dtype: np.dtype[Any]) -> float:
@@ -91,12 +103,12 @@ class MaxPool(Operation):
         self.count, self.windows, places = plan(
             self.size, kernel, stride, padding, dilation, ceil_mode
         )
-        if self.needs[0] or return_indices:
+        if self.needs[0] or return_indices or _has_channels_last(x, kernel):
             y, winner = _kernels.largest(x, self.windows, self.count)
             self.save(winner)
             return (y, self._flat_indices(winner)) if return_indices else y
         padded = _padded(x, self.windows, lowest(x.dtype))
-        y = padded[places[0]].copy()
+        y = padded[places[0]].copy("K")
         for where in places[1:]:
             np.maximum(y, padded[where], out=y)
         return y
@@ -115,6 +127,29 @@ class MaxPool(Operation):
             start = start.reshape(-1, *(1,) * (len(self.size) - axis - 1))
             flat = flat * length + start + position * self.windows.dilation[axis]
         return flat
+
+
+def _window_sizes(
+    size: tuple[int, ...],
+    windows: Windows,
+    count: tuple[int, ...],
+    padding: tuple[int, ...],
+    count_include_pad: bool,
+) -> Array:
+    """Number of elements of each window that count: of all of them if these are as many."""
+    sizes = np.ones((1,) * len(size), dtype=np.int64)
+    for axis, (length, p) in enumerate(zip(size, padding, strict=True)):
+        start = np.arange(count[axis]) * windows.stride[axis] - p
+        end = np.minimum(start + windows.kernel[axis], length + p)
+        if not count_include_pad:
+            start, end = np.maximum(start, 0), np.minimum(end, length)
+        sizes = sizes * (end - start).reshape(-1, *(1,) * (len(size) - axis - 1))
+    if math.prod(sizes.shape) and (sizes == sizes.flat[0]).all():
+        return sizes.reshape(-1)[:1].reshape((1,) * len(size))
+    return sizes
+
+
+_kept_sizes = lru_cache(maxsize=64)(_window_sizes)
 
 
 class AvgPool(Operation):
@@ -140,7 +175,13 @@ class AvgPool(Operation):
         self.count, self.windows, places = plan(self.size, kernel, stride, padding, ones, ceil_mode)
         self.divisor: Any = divisor_override
         if divisor_override is None:
-            self.divisor = self._window_sizes(padding, count_include_pad).astype(x.dtype)
+            sizes = _kept_sizes if math.prod(self.count) <= _SMALL else _window_sizes
+            self.divisor = sizes(
+                self.size, self.windows, self.count, padding, bool(count_include_pad)
+            ).astype(x.dtype)
+        if _has_channels_last(x, kernel):
+            divisor = np.asarray(self.divisor, x.dtype)
+            return _kernels.means_of_windows(x, self.windows, self.count, divisor)
         padded = _padded(x, self.windows, 0)
         y = np.zeros((*x.shape[: -len(kernel)], *self.count), dtype=x.dtype)
         for where in places:
@@ -158,16 +199,3 @@ class AvgPool(Operation):
         for _, where in self.windows.positions(self.count):
             grad[where] += share
         return (grad[self.windows.interior(self.size)],)
-
-    def _window_sizes(self, padding: tuple[int, ...], count_include_pad: bool) -> Array:
-        """Number of elements of each window that count."""
-        sizes = np.ones((1,) * len(self.size), dtype=np.int64)
-        for axis, (length, p) in enumerate(zip(self.size, padding, strict=True)):
-            start = np.arange(self.count[axis]) * self.windows.stride[axis] - p
-            end = np.minimum(start + self.windows.kernel[axis], length + p)
-            if not count_include_pad:
-                start, end = np.maximum(start, 0), np.minimum(end, length)
-            sizes = sizes * (end - start).reshape(-1, *(1,) * (len(self.size) - axis - 1))
-        if math.prod(sizes.shape) and (sizes == sizes.flat[0]).all():
-            return sizes.reshape(-1)[:1].reshape((1,) * len(self.size))
-        return sizes

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._kernels.order import with_channels_last
 
 __all__ = ["total", "total_but_channels"]
 
@@ -24,7 +25,8 @@ def total(
     """Sum over ``axes``, non-negative, divided by ``count``.
 
     Of float32 in C order: over the last axes ``eq-float-total``, and over another one of more
-    than 32 numbers ``eq-float-column-total``. Of others in NumPy's order.
+    than 32 numbers ``eq-float-column-total``. Over space, of channels that are last in memory,
+    ``eq-float-total``, too. Of others in NumPy's order.
     """
     if x.dtype == _FLOAT32 and axes and x.flags.c_contiguous:
         if min(axes) == x.ndim - len(axes):
@@ -38,6 +40,12 @@ def total(
                 x = x.reshape(math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))
                 x = _kernels.totals_of_columns(x)
                 x = x.reshape(*shape[:axis], 1, *shape[axis + 1 :])
+    elif x.dtype == _FLOAT32 and axes == tuple(range(2, x.ndim)):
+        seen = with_channels_last(x)
+        if seen is not None:
+            pixels = seen[0].reshape(x.shape[0], math.prod(x.shape[2:]), x.shape[1])
+            y = _kernels.totals_across(pixels, count)
+            return y.reshape((*y.shape, *(1,) * len(axes))) if keepdim else y
     result = _sum(x, axis=axes, keepdims=keepdim, dtype=x.dtype)
     return np.asarray(result if count == 1 else result / result.dtype.type(count))
 

@@ -169,6 +169,19 @@ def test_columns_are_added_up(kernel: str, n: int, columns: int, n_threads: int)
             assert_same_bits(rows_reference.totals_of_columns(x), _kernels.totals_of_columns(x))
 
 
+@pytest.mark.parametrize("channels", [0, 1, 7, 8, 9, 31, 32, 33, 65])
+@pytest.mark.parametrize("pixels", [0, 1, 16, 17, 31, 32, 33, 255, 256, 257, 300])
+def test_pixels_are_added_up(kernel: str, pixels: int, channels: int, n_threads: int) -> None:
+    """Around places and blocks of a channel, and the channels that are added side by side."""
+    for images in (1, 3):
+        for dtype in (np.float32, np.float64):
+            x = numbers(images, pixels, channels, special=pixels > 32).astype(dtype)
+            for count in (1, pixels):
+                assert_same_bits(
+                    rows_reference.totals_across(x, count), _kernels.totals_across(x, count)
+                )
+
+
 def test_other_types_are_normalized_by_the_twin() -> None:
     """Doubles keep their type, and columns in another order are copied."""
     x = numbers(4, 6)

@@ -35,6 +35,7 @@ LAST = np.moveaxis(octets(2, 6, 5, 20), -1, 1)
 LINES = reals(2, 5, 7)
 WINDOWS = Windows.make((3, 3), (1, 1), (1, 1), (1, 1))
 PIXELS = reals(2, 3, 6, 5)
+ACROSS = reals(2, 6, 5, 3).transpose(0, 3, 1, 2)
 LINEAR = _kernels.pack_linear(RNG.integers(-128, 128, (20, 16)).astype(np.int8))
 FINISH = requantization("fbgemm", 0.1, 0.1, 1.0, 3, np.ones(20, np.float32))
 CONV = _kernels.pack_conv2d(RNG.integers(-9, 9, (20, 20, 3, 3)).astype(np.int8))
@@ -178,6 +179,11 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
         lambda: _kernels.totals_of_columns(reals(2, 3, 20)),
         {"totals_of_columns": (1,)},
     ),
+    "totals across": (
+        "channels",
+        lambda: _kernels.totals_across(reals(2, 3, 20)),
+        {"totals_across": (2,)},
+    ),
     "bags of rows": (
         "tables",
         lambda: _kernels.float_bag(reals(3, 20), *[np.array([0, 1])] * 2, np.array([1, 2])),
@@ -237,6 +243,16 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
         "windows",
         lambda: _kernels.largest(PIXELS, WINDOWS, (6, 5)),
         {"largest": (1, 2)},
+    ),
+    "largest across": (
+        "windows",
+        lambda: _kernels.largest(ACROSS, WINDOWS, (6, 5)),
+        {"largest": (1, 2)},
+    ),
+    "means across": (
+        "windows",
+        lambda: _kernels.means_of_windows(ACROSS, WINDOWS, (6, 5), np.float32([9])),
+        {"means": (2,)},
     ),
     "gradient of largest": (
         "windows",

@@ -59,6 +59,29 @@ def check_largest(x: np.ndarray, windows: Windows, count: tuple[int, ...]) -> No
     )
 
 
+@pytest.mark.parametrize("channels", [2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33])
+def test_windows_of_channels_last(kernel: str, channels: int, n_threads: int) -> None:
+    """Channels around the vector of every kernel, nan and infinity among them, and a gap."""
+    rng = np.random.default_rng(4)
+    pixels = rng.integers(-3, 4, (2, 7, 9, channels + 1)).astype(np.float32)
+    pixels[rng.random(pixels.shape) < 0.1] = -np.inf
+    pixels[rng.random(pixels.shape) < 0.1] = -0.0
+    pixels[0][rng.random(pixels[0].shape) < 0.02] = np.nan
+    for x in (pixels[..., :channels], pixels[..., :channels].copy()):
+        images = x.transpose(0, 3, 1, 2)
+        for geometry in GEOMETRIES:
+            windows = Windows.make(*geometry)
+            count = windows.output_size((7, 9))
+            check_largest(images, windows, count)
+            assert _kernels.largest(images, windows, count)[0].strides[1] == 4
+            every = rng.integers(1, 9, count).astype(np.float32)
+            for divisor in (every, every[:1, :1]):
+                arguments = windows, count, divisor
+                with np.errstate(invalid="ignore"):
+                    expected = reference.means_of_windows(images, *arguments)
+                assert_same_bits(expected, _kernels.means_of_windows(images, *arguments))
+
+
 @pytest.mark.parametrize("spatial", [1, 2, 3])
 def test_largest_of_lines_and_volumes(kernel: str, spatial: int) -> None:
     each = [(3,) * spatial, (2,) * spatial, (1,) * spatial, (1,) * spatial]

@@ -40,6 +40,18 @@ def test_resampling(kernel: str, mode: str, dtype: Any, n_threads: int) -> None:
         assert _kernels.resample(x[:0], along).shape == (0, 3, *counts)
 
 
+@pytest.mark.parametrize("channels", [2, 3, 5, 7, 8, 9, 15, 16, 17, 33])
+def test_resampling_channels_last(kernel: str, channels: int, n_threads: int) -> None:
+    """Channels around the vector of every kernel; results have their channels last, too."""
+    x = np.random.default_rng(2).standard_normal((2, 4, 5, channels)).astype(FLOAT32)
+    x = x.transpose(0, 3, 1, 2)
+    for mode in MODES:
+        along = [taps(n, 7, mode, False, None, FLOAT32) for n in (4, 5)]
+        resized = _kernels.resample(x, along)
+        assert_same_bits(reference.resample(x, along), resized)
+        assert resized.strides[1] == 4
+
+
 @pytest.mark.parametrize("width", [4095, 4096, 4097])
 def test_resampling_around_the_task(kernel: str, width: int, n_threads: int) -> None:
     """Resampling agrees around a task of 2**13 results, with lines of half a task."""

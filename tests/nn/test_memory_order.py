@@ -20,6 +20,12 @@ OPERATIONS: dict[str, Callable[[Any], Any]] = {
     "clone": pyqref.clone,
     "group_norm": lambda x: F.group_norm(x, 2, SCALES, SCALES),
     "batch_norm": lambda x: F.batch_norm(x, SCALES, SCALES),
+    "max_pool2d": lambda x: F.max_pool2d(x, 3, 2, 1),
+    "avg_pool2d": lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False),
+    "adaptive_avg_pool2d": lambda x: F.adaptive_avg_pool2d(x, (5, 3)),
+    "mean": lambda x: x.mean((2, 3), keepdim=True),
+    "nearest": lambda x: F.interpolate(x, scale_factor=2.0),
+    "bilinear": lambda x: F.interpolate(x, size=(13, 21), mode="bilinear"),
     **{
         f"pad {mode}": lambda x, mode=mode: F.pad(x, (1, 2, 0, 1), mode=mode)
         for mode in ("constant", "reflect", "replicate", "circular")

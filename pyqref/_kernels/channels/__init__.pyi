@@ -3,6 +3,7 @@ from .rows import gradient_of_columns as gradient_of_columns
 from .rows import gradient_of_rows as gradient_of_rows
 from .rows import moments_of_rows as moments_of_rows
 from .rows import normalize_rows as normalize_rows
+from .rows import totals_across as totals_across
 from .rows import totals_of_columns as totals_of_columns
 from .rows import totals_of_rows as totals_of_rows
 from .scaling import gradient_of_normalized as gradient_of_normalized

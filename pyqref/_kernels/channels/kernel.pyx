@@ -3,11 +3,11 @@
 cimport numpy as cnp
 from libc.string cimport memset
 from pyqref._kernels._outputs cimport OF_FLOAT32, require_output, require_output_beside
-from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
 from pyqref._kernels.channels.constants cimport WORK_PER_THREAD
 from pyqref._kernels.channels.lines cimport (
     NUMBERS_A_TASK, SPREAD, STRIP, NormRows, columns_task, floats_of, rows_of, run_rows,
-    total_columns_task,
+    total_across_task, total_columns_task,
 )
 from pyqref._kernels.channels.scales cimport (
     CENTER, DIVIDE, GRADIENT, MULTIPLY, SHIFT, Scaling, run_scaling,
@@ -75,17 +75,28 @@ def totals_of_rows(cnp.ndarray x, double count, cnp.ndarray out, int n_threads):
 
 def totals_of_columns(cnp.ndarray x, cnp.ndarray out, int n_threads):
     """The sums of ``x`` ``(groups, n, columns)`` over n."""
+    run_columns(x, 1, out, total_columns_task, n_threads)
+
+
+def totals_across(cnp.ndarray x, double count, cnp.ndarray out, int n_threads):
+    """The sums of ``x`` ``(images, pixels, channels)`` over the pixels, over a number."""
+    run_columns(x, count, out, total_across_task, n_threads)
+
+
+cdef void run_columns(
+    cnp.ndarray x, double count, cnp.ndarray out, Task task, int n_threads
+) except *:
     cdef NormRows r
     cdef Py_ssize_t groups = cnp.PyArray_DIM(x, 0)
     cdef cnp.npy_intp[2] sizes
     sizes[0], sizes[1] = groups, cnp.PyArray_DIM(x, 2)
     require_output("out", out, OF_FLOAT32, 2, sizes)
     memset(&r, 0, sizeof(r))
-    r.x, r.out = floats_of(x), floats_of(out)
+    r.x, r.out, r.count = floats_of(x), floats_of(out), count
     r.rows, r.n = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2)
     n_threads = useful_threads(<double> groups * r.rows * r.n, WORK_PER_THREAD, n_threads)
     with nogil:
-        parallel_for(total_columns_task, &r, groups * ((r.n + SPREAD - 1) // SPREAD), n_threads)
+        parallel_for(task, &r, groups * ((r.n + SPREAD - 1) // SPREAD), n_threads)
 
 
 def moments_of_rows(cnp.ndarray x, cnp.ndarray means, cnp.ndarray variances, int n_threads):

@@ -22,6 +22,7 @@ cdef extern from "channels/rows.h":
         STRIP, SPREAD
     void total_of_row(const NormRows* r, Py_ssize_t row) nogil
     void total_columns(const NormRows* r, Py_ssize_t index) nogil
+    void total_across(const NormRows* r, Py_ssize_t index) nogil
     void moments_of_row(const NormRows* r, Py_ssize_t row) nogil
     void normalize_row(const NormRows* r, Py_ssize_t row) nogil
     void gradient_row(const NormRows* r, Py_ssize_t row) nogil
@@ -51,6 +52,10 @@ cdef inline void columns_task(void* context, Py_ssize_t index, int thread) noexc
 
 cdef inline void total_columns_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     total_columns(<const NormRows*> context, index)
+
+
+cdef inline void total_across_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    total_across(<const NormRows*> context, index)
 
 
 cdef inline float* floats_of(x):

@@ -14,6 +14,7 @@ __all__ = [
     "gradient_of_rows",
     "moments_of_rows",
     "normalize_rows",
+    "totals_across",
     "totals_of_columns",
     "totals_of_rows",
 ]
@@ -28,6 +29,16 @@ def totals_of_rows(x: FloatArray, count: int = 1) -> FloatArray:
         return reference.totals_of_rows(x, count)
     out = np.empty(len(x), _FLOAT32)
     kernel.totals_of_rows(contiguous(x), count, out, threads.limit)
+    return out
+
+
+def totals_across(x: FloatArray, count: int = 1) -> FloatArray:
+    """Fast form of :func:`pyqref.numerics.float_normalization.totals_across`."""
+    kernel = registry.twin("channels")
+    if kernel is None or x.dtype != _FLOAT32:
+        return reference.totals_across(x, count)
+    out = np.empty((x.shape[0], x.shape[2]), _FLOAT32)
+    kernel.totals_across(contiguous(x), count, out, threads.limit)
     return out
 
 

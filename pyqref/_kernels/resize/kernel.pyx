@@ -72,29 +72,34 @@ def bilinear(
 def resample(
     cnp.ndarray x, cnp.ndarray rows, down, cnp.ndarray columns, along, int n_threads,
 ):
-    """``x (planes, height, width)`` of float32 in C order, resized into a new array.
+    """``x (planes, height, width, inner)`` of float32 in C order, resized into a new array.
 
-    ``rows (out_height, taps)`` and ``columns (taps, out_width)`` are places in ``x``, int64;
-    ``down`` and ``along`` their weights, or None where there is one tap, which is copied.
+    ``rows (out_height, taps)`` and ``columns (taps, out_width)``, or ``(out_width, taps)`` where
+    inner is more than 1, are places in ``x``, int64; ``down`` and ``along`` their weights, or None
+    where there is one tap, which is copied.
     """
     cdef Resample r
-    cdef cnp.npy_intp[3] shape
+    cdef cnp.npy_intp[4] shape
     cdef cnp.ndarray result
-    shape[0], shape[1], shape[2] = cnp.PyArray_DIM(x, 0), len(rows), cnp.PyArray_DIM(columns, 1)
-    result = buffer(3, shape, x.descr)
+    cdef bint across = cnp.PyArray_DIM(x, 3) > 1
+    shape[0], shape[1], shape[3] = cnp.PyArray_DIM(x, 0), len(rows), cnp.PyArray_DIM(x, 3)
+    shape[2] = cnp.PyArray_DIM(columns, 0 if across else 1)
+    result = buffer(4, shape, x.descr)
     r.x, r.out = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(result)
-    r.height, r.width = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2)
+    r.height, r.width, r.inner = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2), shape[3]
     r.out_height, r.out_width, r.lines = shape[1], shape[2], shape[0] * shape[1]
     r.rows, r.row_taps = <const int64_t*> cnp.PyArray_DATA(rows), cnp.PyArray_DIM(rows, 1)
     r.columns = <const int64_t*> cnp.PyArray_DATA(columns)
-    r.column_taps = cnp.PyArray_DIM(columns, 0)
+    r.column_taps = cnp.PyArray_DIM(columns, 1 if across else 0)
     r.down = NULL if down is None else <const float*> cnp.PyArray_DATA(<cnp.ndarray> down)
     r.along = NULL if along is None else <const float*> cnp.PyArray_DATA(<cnp.ndarray> along)
-    r.lines_per_task = max(NUMBERS_A_TASK // max(r.out_width, <Py_ssize_t> 1), <Py_ssize_t> 1)
+    r.lines_per_task = max(
+        NUMBERS_A_TASK // max(r.out_width * r.inner, <Py_ssize_t> 1), <Py_ssize_t> 1
+    )
     n_threads = useful_threads(
         <double> cnp.PyArray_SIZE(result), NUMBERS_PER_THREAD, n_threads
     )
-    r.scratch = <float*> malloc(max(n_threads, 1) * r.width * sizeof(float))
+    r.scratch = <float*> malloc(max(n_threads, 1) * r.width * r.inner * sizeof(float))
     if r.scratch == NULL:
         raise MemoryError()
     with nogil:

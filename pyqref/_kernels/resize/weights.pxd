@@ -1,16 +1,19 @@
 # Images of float32, resized by weighted sums along both axes.
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint8_t
 from pyqref._kernels.simd.primitives cimport *
 
-# Planes (height, width) in C order, and results. Of each result along an axis, the places of its
-# taps and their weights: rows (out_height, taps), columns (taps, out_width). Without weights there
-# is one tap, which is copied.
+cdef extern from "simd/copy.h":
+    void copy_bytes(uint8_t* target, const uint8_t* source, Py_ssize_t n) nogil
+
+# Planes (height, width, inner) in C order, and results. Of each result along an axis, the places of
+# its taps and their weights: rows (out_height, taps), columns (taps, out_width) or, where inner is
+# more than 1, (out_width, taps). Without weights there is one tap, which is copied.
 cdef struct Resample:
     const float* x
     float* out
     float* scratch                  # a line a thread
-    Py_ssize_t height, width, out_height, out_width, lines, lines_per_task
+    Py_ssize_t height, width, inner, out_height, out_width, lines, lines_per_task
     const int64_t* rows
     const int64_t* columns
     const float* down
@@ -18,26 +21,32 @@ cdef struct Resample:
     Py_ssize_t row_taps, column_taps
 
 
-cdef inline void sum_of_rows(
-    const Resample* r, const float* plane, Py_ssize_t y, float* out
+cdef inline void sum_of_taps(
+    const float* x, const int64_t* places, const float* weights, Py_ssize_t taps, Py_ssize_t n,
+    float* out
 ) noexcept nogil:
-    """One line of weighted sums of lines: products and sums are rounded one by one."""
-    cdef const int64_t* rows = r.rows + y * r.row_taps
-    cdef const float* down = r.down + y * r.row_taps
-    cdef const float* line
-    cdef Py_ssize_t width = r.width
-    cdef Py_ssize_t tap, i
-    cdef f32v weight, value
-    for tap in range(r.row_taps):
-        line, weight = plane + rows[tap] * width, set_f32(down[tap])
-        i = 0
-        while i + SIMD_LANES <= width:
-            value = mul_f32(load_f32(line + i), weight)
-            store_f32(out + i, add_f32(load_f32(out + i), value) if tap else value)
-            i += SIMD_LANES
-        while i < width:
-            out[i] = out[i] + line[i] * down[tap] if tap else line[i] * down[tap]
-            i += 1
+    """Weighted sums of runs of n numbers: products and sums are rounded one by one."""
+    cdef Py_ssize_t i = 0
+    cdef Py_ssize_t tap
+    cdef f32v sums
+    cdef float value
+    if weights == NULL:
+        copy_bytes(<uint8_t*> out, <const uint8_t*> (x + places[0] * n), n * sizeof(float))
+        return
+    while i + SIMD_LANES <= n:
+        sums = mul_f32(load_f32(x + places[0] * n + i), set_f32(weights[0]))
+        for tap in range(1, taps):
+            sums = add_f32(
+                sums, mul_f32(load_f32(x + places[tap] * n + i), set_f32(weights[tap]))
+            )
+        store_f32(out + i, sums)
+        i += SIMD_LANES
+    while i < n:
+        value = x[places[0] * n + i] * weights[0]
+        for tap in range(1, taps):
+            value += x[places[tap] * n + i] * weights[tap]
+        out[i] = value
+        i += 1
 
 
 cdef inline void sum_of_columns(const Resample* r, const float* line, float* out) noexcept nogil:
@@ -64,19 +73,33 @@ cdef inline void sum_of_columns(const Resample* r, const float* line, float* out
 cdef inline void resample_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Some lines of results."""
     cdef const Resample* r = <const Resample*> context
-    cdef float* scratch = r.scratch + thread * r.width
+    cdef Py_ssize_t width = r.width * r.inner
+    cdef float* scratch = r.scratch + thread * width
     cdef const float* line
     cdef const float* plane
+    cdef const float* along
+    cdef float* out
     cdef Py_ssize_t at = index * r.lines_per_task
     cdef Py_ssize_t last = min(at + r.lines_per_task, r.lines)
-    cdef Py_ssize_t y
+    cdef Py_ssize_t y, x
     while at < last:
         y = at % r.out_height
-        plane = r.x + at // r.out_height * r.height * r.width
+        plane = r.x + at // r.out_height * r.height * width
+        out = r.out + at * r.out_width * r.inner
         line = scratch
         if r.down == NULL:
-            line = plane + r.rows[y] * r.width
+            line = plane + r.rows[y] * width
         else:
-            sum_of_rows(r, plane, y, scratch)
-        sum_of_columns(r, line, r.out + at * r.out_width)
+            sum_of_taps(
+                plane, r.rows + y * r.row_taps, r.down + y * r.row_taps, r.row_taps, width, scratch
+            )
+        if r.inner == 1:
+            sum_of_columns(r, line, out)
+        else:
+            for x in range(r.out_width):
+                along = NULL if r.along == NULL else r.along + x * r.column_taps
+                sum_of_taps(
+                    line, r.columns + x * r.column_taps, along, r.column_taps, r.inner,
+                    out + x * r.inner,
+                )
         at += 1

@@ -8,6 +8,14 @@ def largest(
     geometry: tuple[int, ...],
     n_threads: int,
 ) -> None: ...
+def means(
+    x: np.ndarray,
+    divisors: np.ndarray,
+    out: np.ndarray,
+    kernel: tuple[int, ...],
+    geometry: tuple[int, ...],
+    n_threads: int,
+) -> None: ...
 def gradient_of_largest(
     grad: np.ndarray,
     winner: np.ndarray,

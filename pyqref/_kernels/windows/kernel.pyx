@@ -2,9 +2,11 @@
 
 cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
+from libc.stdint cimport uint8_t
 from libc.string cimport memset
 from pyqref._kernels._outputs cimport OF_FLOAT32, OF_UINT8, require_output
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.windows.across cimport across_task
 from pyqref._kernels.windows.convolution cimport convolution_task
 from pyqref._kernels.windows.convolution_boxes cimport (
     BOX, OUTPUT_ROWS, POSITIONS, SUMS, Convolution, Place, choose_boxes, fill_axes, fill_offsets,
@@ -24,16 +26,44 @@ def largest(
     cnp.ndarray x, cnp.ndarray out, cnp.ndarray winner, tuple kernel, tuple geometry,
     int n_threads,
 ):
-    """Fill ``out`` and ``winner``, uint8, from float32 ``x``; all ``(planes, *size)``."""
+    """Fill ``out`` and ``winner``, uint8, from float32 ``x``.
+
+    All are ``(planes, *size)``, or ``(images, *size, channels)`` with two spatial axes.
+    """
     cdef Maxima m
-    cdef cnp.npy_intp[3] sizes = [cnp.PyArray_DIM(x, 0), 1, 1]
-    cdef int axis
-    for axis in range(1, min(cnp.PyArray_NDIM(winner), 3)):
-        sizes[axis] = cnp.PyArray_DIM(winner, axis)
-    require_output("winner", winner, OF_UINT8, 3, sizes)
-    require_output("out", out, OF_FLOAT32, 3, sizes)
+    cdef cnp.npy_intp[4] sizes = [cnp.PyArray_DIM(x, 0), 1, 1, 1]
+    cdef int ndim = 4 if cnp.PyArray_NDIM(x) == 4 else 3
+    fill_sizes(sizes, winner)
+    if ndim == 4:
+        sizes[3] = cnp.PyArray_DIM(x, 3)
+    require_output("winner", winner, OF_UINT8, ndim, sizes)
+    require_output("out", out, OF_FLOAT32, ndim, sizes)
     m.x, m.out = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(out)
-    run_maxima(&m, x, winner, kernel, geometry, largest_task, n_threads)
+    m.winner, m.divisors = <uint8_t*> cnp.PyArray_DATA(winner), NULL
+    if ndim == 4:
+        run_maxima(
+            &m, x, winner, kernel, geometry, across_task, sizes[0] * sizes[1], n_threads
+        )
+    else:
+        run_maxima(&m, x, winner, kernel, geometry, largest_task, sizes[0], n_threads)
+
+
+def means(
+    cnp.ndarray x, cnp.ndarray divisors, cnp.ndarray out, tuple kernel, tuple geometry,
+    int n_threads,
+):
+    """Fill ``out`` with the sums of windows of ``x``, both ``(images, *size, channels)``, divided.
+
+    ``divisors``: one, or one for each window of an image.
+    """
+    cdef Maxima m
+    cdef cnp.npy_intp[4] sizes = [cnp.PyArray_DIM(x, 0), 1, 1, cnp.PyArray_DIM(x, 3)]
+    fill_sizes(sizes, out)
+    require_output("out", out, OF_FLOAT32, 4, sizes)
+    m.x, m.out = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(out)
+    m.divisors = <const float*> cnp.PyArray_DATA(divisors)
+    m.has_one_divisor = cnp.PyArray_SIZE(divisors) == 1
+    run_maxima(&m, x, out, kernel, geometry, across_task, sizes[0] * sizes[1], n_threads)
 
 
 def gradient_of_largest(
@@ -42,13 +72,19 @@ def gradient_of_largest(
 ):
     """Add the gradient of each window to its winner in ``out``, which is zero."""
     cdef Maxima m
-    cdef cnp.npy_intp[3] sizes = [cnp.PyArray_DIM(grad, 0), 1, 1]
-    cdef int axis
-    for axis in range(1, min(cnp.PyArray_NDIM(out), 3)):
-        sizes[axis] = cnp.PyArray_DIM(out, axis)
+    cdef cnp.npy_intp[4] sizes = [cnp.PyArray_DIM(grad, 0), 1, 1, 1]
+    fill_sizes(sizes, out)
     require_output("out", out, OF_FLOAT32, 3, sizes)
     m.grad, m.out = <const float*> cnp.PyArray_DATA(grad), <float*> cnp.PyArray_DATA(out)
-    run_maxima(&m, out, winner, kernel, geometry, gradient_task, n_threads)
+    m.winner = <uint8_t*> cnp.PyArray_DATA(winner)
+    run_maxima(&m, out, winner, kernel, geometry, gradient_task, sizes[0], n_threads)
+
+
+cdef void fill_sizes(cnp.npy_intp* sizes, cnp.ndarray x):
+    """Spatial sizes of an array that may lack axes."""
+    cdef int axis
+    for axis in range(1, min(cnp.PyArray_NDIM(x), 3)):
+        sizes[axis] = cnp.PyArray_DIM(x, axis)
 
 
 def depthwise(

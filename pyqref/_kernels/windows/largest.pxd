@@ -10,13 +10,16 @@ cdef enum:
     LONG_LINE = 1 << 12         # numbers under the windows of a line, for which it asks is_ending
 
 
-# Planes (planes, height, width) and what their windows gave, (planes, out_height, out_width).
+# Planes (planes, height, width) and what their windows gave, (planes, out_height, out_width); or
+# images whose channels are last, (images, height, width, channels): see across.pxd.
 cdef struct Maxima:
     const float* x
     const float* grad
     float* out
     uint8_t* winner
-    Py_ssize_t height, width, out_height, out_width
+    const float* divisors           # of means: one, or one for each window of an image; or NULL
+    bint has_one_divisor
+    Py_ssize_t height, width, out_height, out_width, channels
     Py_ssize_t kernel_y, kernel_x, stride_y, stride_x, dilation_y, dilation_x, before_y, before_x
 
 
@@ -145,14 +148,15 @@ cdef inline void gradient_task(void* context, Py_ssize_t index, int thread) noex
 
 
 cdef inline void run_maxima(
-    Maxima* m, cnp.ndarray planes, cnp.ndarray winner, tuple kernel, tuple geometry, Task task,
-    int n_threads,
+    Maxima* m, cnp.ndarray planes, cnp.ndarray out, tuple kernel, tuple geometry, Task task,
+    Py_ssize_t tasks, int n_threads,
 ):
-    m.winner = <uint8_t*> cnp.PyArray_DATA(winner)
+    """``planes`` and ``out``: inputs of windows, and an array with an element for each window."""
     m.height, m.width = cnp.PyArray_DIM(planes, 1), cnp.PyArray_DIM(planes, 2)
-    m.out_height, m.out_width = cnp.PyArray_DIM(winner, 1), cnp.PyArray_DIM(winner, 2)
+    m.out_height, m.out_width = cnp.PyArray_DIM(out, 1), cnp.PyArray_DIM(out, 2)
+    m.channels = cnp.PyArray_DIM(planes, 3) if cnp.PyArray_NDIM(planes) == 4 else 1
     m.kernel_y, m.kernel_x = kernel
     m.stride_y, m.stride_x, m.dilation_y, m.dilation_x, m.before_y, m.before_x = geometry
     n_threads = useful_threads(<double> cnp.PyArray_SIZE(planes), WORK_PER_THREAD, n_threads)
     with nogil:
-        parallel_for(task, m, cnp.PyArray_DIM(planes, 0), n_threads)
+        parallel_for(task, m, tasks, n_threads)

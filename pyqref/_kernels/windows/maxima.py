@@ -1,4 +1,4 @@
-"""The largest of each window of float images, and its gradient, by the kernel in use."""
+"""The largest of each window of float images, its gradient, and means, by the kernel in use."""
 
 from __future__ import annotations
 
@@ -7,23 +7,33 @@ import math
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import contiguous
+from pyqref._kernels.layout import contiguous, empty
+from pyqref._kernels.order import with_channels_as, with_channels_last
 from pyqref.numerics import windows as reference
 from pyqref.numerics.types import FloatArray, IntArray
 from pyqref.numerics.windows import Windows
 
 from .geometry import geometry_of
 
-__all__ = ["gradient_of_largest", "largest"]
+__all__ = ["gradient_of_largest", "largest", "means_of_windows"]
 
 _FLOAT32, _UINT8 = np.dtype(np.float32), np.dtype(np.uint8)
+#: The axes of an image that has its channels last, in the order that its arrays have.
+_FIRST = (0, 3, 1, 2)
 
 
 def largest(x: FloatArray, windows: Windows, count: tuple[int, ...]) -> tuple[FloatArray, IntArray]:
     """Fast form of :func:`pyqref.numerics.windows.largest`."""
     kernel = registry.twin("windows")
     if kernel is None or not _is_covered(x, windows):
-        return reference.largest(x, windows, count)
+        best, places = reference.largest(x, windows, count)
+        return with_channels_as(x, best), with_channels_as(x, places)
+    pixels = _pixels(x, windows)
+    if pixels is not None:
+        shape = len(x), *count, x.shape[1]
+        y, winner = empty(shape, _FLOAT32), empty(shape, _UINT8)
+        kernel.largest(pixels, y, winner, windows.kernel, geometry_of(windows), threads.limit)
+        return y.transpose(_FIRST), winner.transpose(_FIRST)
     leading, size = x.shape[: -len(count)], x.shape[-len(count) :]
     y, winner = np.empty((*leading, *count), _FLOAT32), np.empty((*leading, *count), _UINT8)
     kernel.largest(
@@ -35,6 +45,20 @@ def largest(x: FloatArray, windows: Windows, count: tuple[int, ...]) -> tuple[Fl
         threads.limit,
     )
     return y, winner
+
+
+def means_of_windows(
+    x: FloatArray, windows: Windows, count: tuple[int, ...], divisor: FloatArray
+) -> FloatArray:
+    """Fast form of :func:`pyqref.numerics.windows.means_of_windows` where channels are last."""
+    kernel = registry.twin("windows")
+    pixels = _pixels(x, windows) if _is_covered(x, windows) else None
+    if kernel is None or pixels is None or divisor.dtype != _FLOAT32:
+        return with_channels_as(x, reference.means_of_windows(x, windows, count, divisor))
+    y = empty((len(x), *count, x.shape[1]), _FLOAT32)
+    divisors = contiguous(divisor if divisor.size == 1 else np.broadcast_to(divisor, count))
+    kernel.means(pixels, divisors, y, windows.kernel, geometry_of(windows), threads.limit)
+    return y.transpose(_FIRST)
 
 
 def gradient_of_largest(
@@ -64,6 +88,14 @@ def _is_covered(x: FloatArray, windows: Windows) -> bool:
         and math.prod(windows.kernel) < 256
         and x.size > 0
     )
+
+
+def _pixels(x: FloatArray, windows: Windows) -> FloatArray | None:
+    """Images whose channels are last in memory, as they lie there."""
+    if x.flags.c_contiguous or x.ndim != 4 or len(windows.kernel) != 2:
+        return None
+    last = with_channels_last(x)
+    return None if last is None else contiguous(last[0])
 
 
 def _planes(x: FloatArray, size: tuple[int, ...]) -> FloatArray:
