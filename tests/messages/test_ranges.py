@@ -176,8 +176,11 @@ class Cluster:
     def cancel(self, futures: list[Any], force: bool) -> None:
         self.cancelled = futures
 
+    def scatter(self, data: Any, **_: Any) -> Any:
+        return data
+
     def submit(
-        self, function: Any, packed: bytes, first: int, part: Any, *rest: Any, **_: Any
+        self, function: Any, packed: Any, key: str, first: int, part: Any, *rest: Any, **_: Any
     ) -> Any:
         class KilledWorker(Exception):
             """Stand-in for the exception that dask raises."""
@@ -186,7 +189,7 @@ class Cluster:
             def result(future) -> Any:
                 if len(part) > self.most:
                     raise KilledWorker("out of memory")
-                return function(packed, first, part, *rest)
+                return function(packed, key, first, part, *rest)
 
         return Future()
 

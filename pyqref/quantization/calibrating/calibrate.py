@@ -22,7 +22,7 @@ from .sources import batches_of, grouped
 __all__ = ["calibrate"]
 
 #: The methods of a ``dask.distributed.Client`` that are called.
-_OF_A_CLIENT = ("submit", "nthreads", "cancel")
+_OF_A_CLIENT = ("submit", "scatter", "nthreads", "cancel")
 
 
 def calibrate(

@@ -42,7 +42,7 @@ def pack(model: Module) -> bytes:
     return file.getvalue()
 
 
-def unpack(packed: bytes) -> Module:
+def unpack(packed: bytes | memoryview) -> Module:
     """Return the model that :func:`pack` was given."""
     model: Module = pickle.loads(packed)
     return model
