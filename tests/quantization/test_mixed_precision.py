@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
+from operator import mul
 
 import pytest
 from hypothesis import given, settings
@@ -72,26 +73,52 @@ def noise(model, other, x):
     return 1 / Fraction(10 ** (measure.sqnr(model(x), other(x)) / 10))
 
 
-def test_exhaustive_search_equals_brute_force():
-    """Of all choices within the budget, each quantized and measured by hand, it takes the best."""
-    model, x = net(), data()
-    found = search_mixed_precision(model, x, "sqnr", {"bits": 6}, choices=(8, 3))
-    layers = {"first": 128, "second": 256, "head": 64}
+def chain_of(layers):
+    """Linear layers of different sizes, one behind the other, with a function between them."""
+    pyqref.manual_seed(layers)
+    sizes = pairwise([8, 12, 6, 10, 7, 9, 4][: layers + 1])
+    return nn.Sequential(*(part for pair in sizes for part in (nn.Linear(*pair), nn.Tanh()))).eval()
+
+
+def measured(model, x, layers, choices):
+    """The noise of every choice of widths, each quantized by hand."""
     values = {}
-    for widths in product((8, 3), repeat=3):
-        chosen = dict(zip(layers, widths, strict=True))
+    for widths in product(choices, repeat=len(layers)):
         mapping = usual_mapping("x86", QCONFIG)
-        for name, width in chosen.items():
+        for name, width in zip(layers, widths, strict=True):
             half = 2 ** (width - 1)
             ends = {"quant_min": -half, "quant_max": half - 1} if width < 8 else {}
             weight = QCONFIG.weight.with_args(**ends)
             mapping.set_module_name(name, QCONFIG._replace(weight=weight))
-        if sum(n * chosen[name] for name, n in layers.items()) <= 6 * sum(layers.values()):
-            values[widths] = noise(model, quantized(model, mapping, x), x)
-    assert found.exhaustive
-    best = min(values, key=values.__getitem__)
-    assert best == tuple(found.bits[name].weight for name in layers)
-    assert float(values[best]) == pytest.approx(float(found.value), rel=1e-12)
+        values[widths] = noise(model, quantized(model, mapping, x), x)
+    return values
+
+
+@pytest.mark.parametrize(
+    ("model", "choices", "budgets"),
+    [
+        (net(), (8, 3), {"bits": 6}),
+        (chain_of(4), (8, 4), {"bits": 4.5, "bytes": 6, "bit_operations": 7.25}),
+        (chain_of(5), (8, 5), {"bytes": 6}),
+    ],
+    ids=["3 layers", "4 layers", "5 layers"],
+)
+def test_exhaustive_search_equals_brute_force(model, choices, budgets):
+    """Of all choices within a budget, each quantized and measured by hand, it takes the best."""
+    x = data()
+    linear = {name: each for name, each in model.named_modules() if isinstance(each, nn.Linear)}
+    layers = {name: each.weight.numel() for name, each in linear.items()}
+    values = measured(model, x, layers, choices)
+    bits = {widths: sum(map(mul, layers.values(), widths)) for widths in values}
+    total = sum(layers.values())
+    for unit, mean in budgets.items():
+        amount = mean * {"bits": 1, "bytes": total / 8, "bit_operations": total * 8}[unit]
+        found = search_mixed_precision(model, x, "sqnr", {unit: amount}, choices=choices)
+        assert found.exhaustive
+        within = [widths for widths, needed in bits.items() if needed <= mean * total]
+        best = min(within, key=values.__getitem__)
+        assert best == tuple(found.bits[name].weight for name in layers)
+        assert float(values[best]) == pytest.approx(float(found.value), rel=1e-12)
 
 
 def test_the_mapping_of_a_result_makes_its_model():
