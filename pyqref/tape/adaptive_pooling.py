@@ -14,6 +14,7 @@ from pyqref import _kernels
 from pyqref._kernels.order import with_channels_last
 
 from .operation import Array, Operation
+from .products import matmul
 from .sums import total
 
 __all__ = ["AdaptiveAvgPool", "AdaptiveMaxPool", "adaptive_bounds"]
@@ -102,7 +103,7 @@ def _sums_of_equal(x: Array, axis: int, count: int, end: int) -> Array:
 
 
 def _along(x: Array, axis: int, matrix: Array) -> Array:
-    return np.moveaxis(np.moveaxis(x, axis, -1) @ matrix, -1, axis)
+    return np.moveaxis(matmul(np.moveaxis(x, axis, -1), matrix), -1, axis)
 
 
 class AdaptiveMaxPool(Operation):

@@ -9,6 +9,7 @@ from pyqref.numerics.borders import places_along
 from pyqref.numerics.windows import inside
 
 from .operation import Array, Operation
+from .products import matmul
 
 __all__ = ["MODES", "Pad", "scatter"]
 
@@ -25,7 +26,7 @@ def scatter(grad: Array, axis: int, indices: Array, weights: Array | None, lengt
     np.add.at(
         matrix, (np.arange(len(indices))[:, None], indices), 1 if weights is None else weights
     )
-    return np.moveaxis(np.moveaxis(grad, axis, -1) @ matrix, -1, axis)
+    return np.moveaxis(matmul(np.moveaxis(grad, axis, -1), matrix), -1, axis)
 
 
 class Pad(Operation):

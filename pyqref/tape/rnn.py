@@ -107,7 +107,7 @@ class RnnLayer(Operation):
         for rows, n in steps(batch_sizes, reverse):
             before[rows] = h[:n]
             z = output[rows]
-            z += h[:n] @ w_hh.T
+            z += matmul(h[:n], w_hh.T)
             h[:n] = np.tanh(z, out=z) if nonlinearity == "tanh" else np.maximum(z, 0, out=z)
         self.save(x, w_ih, w_hh, output, before)
         return output, h
@@ -119,7 +119,7 @@ class RnnLayer(Operation):
         slope = 1 - output * output if self.nonlinearity == "tanh" else output > 0
         for rows, n in steps(self.batch_sizes, not self.reverse):
             np.multiply(grad_h[:n] + grads[0][rows], slope[rows], out=grad_z[rows])
-            grad_h[:n] = grad_z[rows] @ w_hh
+            grad_h[:n] = matmul(grad_z[rows], w_hh)
         return (
             matmul(grad_z, w_ih) if self.needs[0] else None,
             grad_h,
@@ -172,13 +172,13 @@ class LstmLayer(Operation):
             )
             h, c = h0.copy(), c0.copy()
             for rows, n in steps(batch_sizes, reverse):
-                z, from_hidden = gates[rows], h[:n] @ w_hh.T
+                z, from_hidden = gates[rows], matmul(h[:n], w_hh.T)
                 shown, new = lstm_step(z, from_hidden, c[:n])
                 if keeps:
                     z += from_hidden
                     h_before[rows], c_before[rows] = h[:n], c[:n]
                     c_after[rows], raw[rows] = new, shown
-                output[rows] = shown if w_hr is None else shown @ w_hr.T
+                output[rows] = shown if w_hr is None else matmul(shown, w_hr.T)
                 h[:n], c[:n] = output[rows], new
         if keeps:
             gates, tanh_c = activated(gates, c0.shape[1], 2), tanh(c_after)
@@ -199,14 +199,14 @@ class LstmLayer(Operation):
         for rows, n in steps(self.batch_sizes, not self.reverse):
             grad = np.add(grad_h[:n], grads[0][rows], out=grad_output[rows])
             if w_hr is not None:
-                grad = grad @ w_hr
+                grad = matmul(grad, w_hr)
             total_c = grad_c[:n] + grad * through_c[rows]
             z, slope = grad_z[rows], slopes[rows]
             for gate in range(3):
                 part = slice(gate * hidden, (gate + 1) * hidden)
                 np.multiply(total_c, slope[:, part], out=z[:, part])
             np.multiply(grad, slope[:, 3 * hidden :], out=z[:, 3 * hidden :])
-            grad_h[:n] = z @ w_hh
+            grad_h[:n] = matmul(z, w_hh)
             grad_c[:n] = total_c * f[rows]
         return (
             matmul(grad_z, w_ih) if self.needs[0] else None,
@@ -287,7 +287,7 @@ class GruLayer(Operation):
             gate[:, 2 * hidden :] = grad_new
             from_h[rows] = gate
             from_h[rows, 2 * hidden :] *= r[rows]
-            grad_h[:n] = grad * z[rows] + from_h[rows] @ w_hh
+            grad_h[:n] = grad * z[rows] + matmul(from_h[rows], w_hh)
         return (
             matmul(from_x, w_ih) if self.needs[0] else None,
             grad_h,
