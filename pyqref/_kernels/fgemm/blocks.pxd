@@ -15,6 +15,7 @@ cdef enum:
     FETCHING = 24                   # rows whose products take longer than fetching the next block
     NEAR = 1 << 17                  # floats on the left that stay in a near cache
     SUMS = 1 << 16                  # sums that do
+    LONG = 1 << 24                  # products after which is_ending is asked again
 
 
 # ``out = start + a @ b`` of matrices whose rows and columns are so many floats apart. Of ``b``,
@@ -76,8 +77,14 @@ cdef inline void multiply_block(
     """All rows by some depths of some columns."""
     cdef FloatTile t
     cdef Py_ssize_t row = 0
+    cdef Py_ssize_t rows = LONG // (deep * wide)
+    cdef Py_ssize_t asked = 0
     cdef Py_ssize_t first
     while row < p.rows:
+        if row - asked > rows:
+            if is_ending():
+                return
+            asked = row
         first = at
         while first < at + deep:
             t.a = p.a + row * p.a_row + first * p.a_column
