@@ -1,4 +1,4 @@
-"""Buffers for results: where they lie in memory, and what a caller may bring for one.
+"""Arrays for results: where they lie in memory, and what a caller may bring for one.
 
 On a small activation a kernel is done sooner than NumPy's functions are called from Python.
 """
@@ -18,11 +18,18 @@ cdef extern from "numpy/arrayobject.h":
     cnp.ndarray PyArray_NewLikeArray(
         cnp.ndarray prototype, cnp.NPY_ORDER order, cnp.PyArray_Descr* stolen, int subok
     )
+    cnp.ndarray PyArray_NewFromDescr(
+        type subtype, cnp.PyArray_Descr* stolen, int ndim, const cnp.npy_intp* shape,
+        const cnp.npy_intp* strides, void* data, int flags, object parent
+    )
 
 cnp.import_array()
 
 cdef enum:
     MOST_AXES = 32
+    MOST_OF_NUMPY = 64
+
+cdef type np_ndarray = np.ndarray
 
 
 cdef cnp.ndarray buffer_with_channels_last(int ndim, cnp.npy_intp* sizes, cnp.dtype dtype):
@@ -61,6 +68,37 @@ cpdef cnp.ndarray output_like(cnp.ndarray x, cnp.dtype dtype):
         return buffer_with_channels_last(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), dtype)
     Py_INCREF(dtype)
     return PyArray_NewLikeArray(x, cnp.NPY_KEEPORDER, <cnp.PyArray_Descr*> dtype, 0)
+
+
+def expanded(cnp.ndarray x, tuple shape):
+    """Return a view of ``x`` with axes of length 1 repeated, and new ones in front; not read-only.
+
+    ``np.broadcast_to`` takes ten times as long.
+    """
+    cdef cnp.npy_intp[MOST_OF_NUMPY] sizes
+    cdef cnp.npy_intp[MOST_OF_NUMPY] strides
+    cdef cnp.ndarray result
+    cdef cnp.dtype dtype = x.descr
+    cdef int ndim = len(shape)
+    cdef int extra = ndim - cnp.PyArray_NDIM(x)
+    cdef int axis
+    if extra < 0 or ndim > MOST_OF_NUMPY:
+        raise ValueError(f"an array of shape {(<object> x).shape} cannot be expanded to {shape}")
+    for axis in range(ndim):
+        sizes[axis], strides[axis] = shape[axis], 0
+        if axis >= extra and cnp.PyArray_DIM(x, axis - extra) == sizes[axis]:
+            strides[axis] = cnp.PyArray_STRIDE(x, axis - extra)
+        elif axis >= extra and cnp.PyArray_DIM(x, axis - extra) != 1:
+            raise ValueError(
+                f"an array of shape {(<object> x).shape} cannot be expanded to {shape}"
+            )
+    Py_INCREF(dtype)
+    result = PyArray_NewFromDescr(
+        np_ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, strides, cnp.PyArray_DATA(x),
+        cnp.PyArray_FLAGS(x) & cnp.NPY_ARRAY_WRITEABLE, None,
+    )
+    cnp.set_array_base(result, x)
+    return result
 
 
 cdef bint has_plain_elements(x):

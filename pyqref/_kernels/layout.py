@@ -15,10 +15,15 @@ from numpy import ndarray
 from . import registry, threads
 
 try:
-    from ._outputs import empty, output_like
+    from ._outputs import empty, expanded, output_like
 except ModuleNotFoundError:  # nothing was compiled
     from numpy import empty
     from numpy import empty_like as output_like  # type: ignore[assignment]
+
+    def expanded(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        strides = np.broadcast_to(x, shape).strides
+        return np.lib.stride_tricks.as_strided(x, shape, strides)
+
 
 __all__ = [
     "contiguous",
@@ -26,6 +31,7 @@ __all__ = [
     "dense",
     "elements_per_channel",
     "empty",
+    "expanded",
     "images",
     "in_groups",
     "in_one_order",

@@ -142,13 +142,13 @@ def taken(x: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
 
 
 def first_extreme(find: Callable[..., Any], x: np.ndarray, axis: int | None) -> np.ndarray:
-    """``find(x, axis)``, where ``find`` is ``np.argmax`` or ``np.argmin``.
+    """``find(x, axis)``, where ``find`` is ``np.ndarray.argmax`` or ``np.ndarray.argmin``.
 
     NumPy would copy what does not lie in C order, or whose ``axis`` is not the last.
 
     Examples
     --------
-    >>> first_extreme(np.argmax, np.array([[1, 2], [3, 0]]), 0)
+    >>> first_extreme(np.ndarray.argmax, np.array([[1, 2], [3, 0]]), 0)
     array([1, 0])
     """
     if x.size <= PART or (x.flags.c_contiguous and axis in (None, x.ndim - 1)):

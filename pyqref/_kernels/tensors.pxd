@@ -23,4 +23,6 @@ cpdef object continues(object array, object edge)
 
 cpdef object wrap(object array)
 
+cpdef bint is_recording()
+
 cpdef object wrap_quantized(object array, object quantizer)

@@ -5,6 +5,8 @@ Group and instance norm take the moments of :mod:`.moments` and the products of 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .float_softmax import sum_of_rows
@@ -54,8 +56,8 @@ def sum_of_blocks(x: FloatArray) -> FloatArray:
     return sum_of_rows(places)
 
 
-def totals_of_rows(x: FloatArray, count: int = 1) -> FloatArray:
-    r"""Sum of each row of ``x`` ``(rows, n)``, over ``count``, rounded to its type.
+def totals_of_rows(x: FloatArray, count: int = 1, kept: int = 1) -> FloatArray:
+    r"""Sum of each row of ``x``, over ``count``, rounded to its type.
 
     Equation ``eq-float-total``, with the S of ``eq-sum-of-blocks``:
 
@@ -63,14 +65,23 @@ def totals_of_rows(x: FloatArray, count: int = 1) -> FloatArray:
 
     where n is 1 for a sum, and for a mean the length of the rows; the mean of no numbers is nan.
 
+    Parameters
+    ----------
+    kept
+        Axes of ``x`` that the result has: a row is what lies behind them.
+
     Examples
     --------
     >>> x = np.float32([[1, 2], [3, 6]])
     >>> totals_of_rows(x).tolist(), totals_of_rows(x, 2).tolist()
     ([3.0, 9.0], [1.5, 4.5])
+    >>> totals_of_rows(x, kept=0).tolist()
+    12.0
     """
+    shape = x.shape[:kept]
+    rows = x.reshape(math.prod(shape), math.prod(x.shape[kept:]))
     with np.errstate(all="ignore"):
-        return (sum_of_blocks(x)[:, 0] / np.float64(count)).astype(x.dtype)
+        return (sum_of_blocks(rows)[:, 0] / np.float64(count)).astype(x.dtype).reshape(shape)
 
 
 def totals_across(x: FloatArray, count: int = 1) -> FloatArray:

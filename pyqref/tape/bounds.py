@@ -18,6 +18,7 @@ class _Extremum(Binary):
     """
 
     loses: np.ufunc
+    runs_quietly = True
 
     def forward(self, a: Array, b: Array) -> Array:
         self.note_shapes(a, b)
@@ -50,6 +51,8 @@ class Minimum(_Extremum):
 
 class Clamp(Operation):
     """``min(max(a, low), high)``; the gradient passes where ``low <= a <= high``."""
+
+    runs_quietly = True
 
     @staticmethod
     def compute(a: Array, low: Number | Array | None, high: Number | Array | None) -> Array:

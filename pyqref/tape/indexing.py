@@ -103,6 +103,12 @@ def along(index: Array, axis: int) -> tuple[Array, ...]:
     return (*grids[:axis], index, *grids[axis + 1 :])
 
 
+def across(index: Array, axis: int) -> tuple[Array, ...]:
+    """Full index arrays of what ``index`` picks along ``axis``, which it does not have itself."""
+    grids = _grids(index.shape)
+    return (*grids[:axis], index, *grids[axis:])
+
+
 @lru_cache(maxsize=64)
 def _grids(shape: tuple[int, ...]) -> tuple[Array, ...]:
     """Each axis counted, one broadcast against the other."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from pyqref import _kernels
 
+from .._insides.numpy_errors import quiet
 from .operation import Array, Operation
 
 __all__ = ["OfArgument", "OfResult"]
@@ -28,10 +29,20 @@ class OfArgument(Operation):
     def derivative(self, kept: Array) -> Array:
         raise TypeError(f"{type(self).__name__} defines no derivative")
 
+    def __init_subclass__(cls) -> None:
+        if "runs_quietly" not in cls.__dict__:
+            cls.runs_quietly = bool(cls.kernel) and "compute" not in cls.__dict__
+        super().__init_subclass__()
+
     @classmethod
     def compute(cls, x: Array) -> Array:
-        found = _kernels.activation(cls.kernel, x) if cls.kernel else None
-        return cls.value(x) if found is None else found
+        if not cls.kernel:
+            return cls.value(x)
+        found = _kernels.activation(cls.kernel, x)
+        if found is not None:
+            return found
+        with quiet():
+            return cls.value(x)
 
     def forward(self, x: Array) -> Array:
         y = np.asarray(self.compute(x))

@@ -97,6 +97,12 @@ class Operation:
     computes : bool
         Class attribute: whether there is such a function. A subclass that defines ``forward`` anew
         has none, unless it defines ``compute``, too.
+    runs_quietly : bool
+        Class attribute: NumPy has nothing to warn of in ``forward`` and ``compute``; in
+        ``backward`` it may have.
+    way : tuple
+        Class attribute, made with the class: ``compute`` or None, whether NumPy may warn of
+        something, and ``is_view``. Each call looks them up as one.
 
     Examples
     --------
@@ -121,7 +127,8 @@ class Operation:
     is_quiet = False
     saves_argument = False
     compute: Any = None
-    computes = False
+    computes = runs_quietly = False
+    way: tuple[Any, bool, bool] = (None, True, False)
     label: str | None = None
 
     saved: tuple[Any, ...] = ()
@@ -138,6 +145,8 @@ class Operation:
             cls.computes = True
         elif "forward" in cls.__dict__:
             cls.computes = False
+        warns = not (cls.is_quiet or cls.runs_quietly)
+        cls.way = cls.compute if cls.computes else None, warns, cls.is_view
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the result, an array or a tuple of arrays."""

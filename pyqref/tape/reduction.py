@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from pyqref._kernels.parts import first_extreme
 
-from .indexing import along
+from .indexing import across
 from .operation import Array, Operation
 from .sums import total
 from .unary import sign
@@ -17,8 +18,6 @@ from .unary import sign
 __all__ = [
     "Amax",
     "Amin",
-    "Cumprod",
-    "Cumsum",
     "Logsumexp",
     "Max",
     "MaxDim",
@@ -66,6 +65,7 @@ class Sum(_Reduction):
     """Sum over ``axes``."""
 
     compute = staticmethod(total)
+    runs_quietly = True
 
     def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
         self.note(x, axes, keepdim)
@@ -78,6 +78,8 @@ class Sum(_Reduction):
 
 class Mean(_Reduction):
     """Mean over ``axes``: sum, then division; nan for no elements."""
+
+    runs_quietly = True
 
     @staticmethod
     def compute(x: Array, axes: Axes, keepdim: bool) -> Array:
@@ -92,22 +94,32 @@ class Mean(_Reduction):
         return self.spread(grads[0] / grads[0].dtype.type(self.count)), None, None
 
 
+def _variance(x: Array, axes: Axes, keepdim: bool, correction: float) -> tuple[Array, Array, float]:
+    """Variance in double, for the last rounding; the distances from the mean; and the divisor."""
+    count = math.prod([x.shape[axis] for axis in axes])
+    divisor = max(0.0, count - correction)
+    wide = x.astype(np.float64, copy=False)
+    centred = wide - _sum(wide, axis=axes, keepdims=True) / np.float64(count)
+    variance = _sum(centred * centred, axis=axes, keepdims=keepdim)
+    return variance / np.float64(divisor), centred, divisor
+
+
 class Var(_Reduction):
     """``sum((x - mean)**2) / max(0, count - correction)`` over ``axes``."""
+
+    @staticmethod
+    def compute(x: Array, axes: Axes, keepdim: bool, correction: float = 1) -> Array:
+        return _variance(x, axes, keepdim, correction)[0].astype(x.dtype)
 
     def forward(self, x: Array, axes: Axes, keepdim: bool, correction: float = 1) -> Array:
         return self.variance(x, axes, keepdim, correction).astype(x.dtype)
 
     def variance(self, x: Array, axes: Axes, keepdim: bool, correction: float) -> Array:
-        """Compute the variance in double, for the last rounding."""
         self.note(x, axes, keepdim)
-        self.divisor = max(0.0, self.count - correction)
-        wide = x.astype(np.float64, copy=False)
-        centred = wide - _sum(wide, axis=axes, keepdims=True) / np.float64(self.count)
+        variance, centred, self.divisor = _variance(x, axes, keepdim, correction)
         if self.needs[0]:
             self.save(centred.astype(x.dtype, copy=False))
-        variance = _sum(centred * centred, axis=axes, keepdims=keepdim)
-        return np.asarray(variance / np.float64(self.divisor))
+        return variance
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (centred,) = self.saved
@@ -117,6 +129,11 @@ class Var(_Reduction):
 
 class Std(Var):
     """Square root of :class:`Var`."""
+
+    @staticmethod
+    def compute(x: Array, axes: Axes, keepdim: bool, correction: float = 1) -> Array:
+        root: Array = np.sqrt(_variance(x, axes, keepdim, correction)[0])
+        return root.astype(x.dtype)
 
     def forward(self, x: Array, axes: Axes, keepdim: bool, correction: float = 1) -> Array:
         result = np.sqrt(self.variance(x, axes, keepdim, correction)).astype(x.dtype)
@@ -171,6 +188,8 @@ class _Extreme(_Reduction):
 
     Nothing equals a nan: where the result is nan, so are all gradients.
     """
+
+    runs_quietly = True
 
     def take(self, x: Array, axes: Axes) -> Array:
         raise TypeError(f"{type(self).__name__} defines no take")
@@ -249,20 +268,25 @@ class _ExtremeAndIndex(Operation):
 
     shape: tuple[int, ...]
     axis: int | None
+    find: Callable[..., Any]
+    runs_quietly = True
 
-    def find(self, x: Array, axis: int) -> Array:
-        raise TypeError(f"{type(self).__name__} defines no find")
+    @classmethod
+    def compute(cls, x: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
+        if x.ndim == 0:
+            return x.copy(), np.zeros((), dtype=np.int64)
+        index = first_extreme(cls.find, x, axis)
+        values = np.asarray(x[across(index, axis)])
+        if keepdim:
+            return np.expand_dims(values, axis), np.expand_dims(index, axis)
+        return values, index
 
     def forward(self, x: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
-        if x.ndim == 0:
-            self.shape, self.axis = (), None
-            return x.copy(), np.zeros((), dtype=np.int64)
-        index = self.find(x, axis).reshape(*x.shape[:axis], 1, *x.shape[axis + 1 :])
-        self.shape, self.axis, self.keepdim = x.shape, axis, keepdim
-        values = x[along(index, axis)]
+        values, index = self.compute(x, axis, keepdim)
+        self.shape, self.axis, self.keepdim = x.shape, axis if x.ndim else None, keepdim
         if self.needs[0]:
-            self.index = index.copy()
-        return (values, index) if keepdim else (values.squeeze(axis), index.squeeze(axis))
+            self.index = index.copy() if keepdim or not x.ndim else np.expand_dims(index, axis)
+        return values, index
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if self.axis is None:
@@ -278,8 +302,7 @@ class MaxDim(_ExtremeAndIndex):
 
     label = "MaxBackward0"
 
-    def find(self, x: Array, axis: int) -> Array:
-        return first_extreme(np.argmax, x, axis)
+    find = np.ndarray.argmax
 
 
 class MinDim(_ExtremeAndIndex):
@@ -287,8 +310,7 @@ class MinDim(_ExtremeAndIndex):
 
     label = "MinBackward0"
 
-    def find(self, x: Array, axis: int) -> Array:
-        return first_extreme(np.argmin, x, axis)
+    find = np.ndarray.argmin
 
 
 class Norm(_Reduction):
@@ -352,45 +374,3 @@ class Logsumexp(_Reduction):
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         x, result = self.saved
         return self.unreduced(grads[0]) * np.exp(x - result), None, None
-
-
-def _cumulated(ufunc: Any, x: Array, axis: int) -> Array:
-    """Running sums or products of floats in double, rounded one by one."""
-    dtype = np.float64 if x.dtype.kind == "f" else x.dtype
-    return ufunc.accumulate(x, axis=axis, dtype=dtype).astype(x.dtype, copy=False)
-
-
-class Cumsum(Operation):
-    """Running sum along an axis."""
-
-    def forward(self, x: Array, axis: int) -> Array:
-        self.axis = axis
-        return _cumulated(np.add, x, axis) if x.ndim else x.copy()
-
-    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        if grads[0].ndim == 0:
-            return grads[0], None
-        turned = np.flip(grads[0], self.axis)
-        return np.flip(_cumulated(np.add, turned, self.axis), self.axis), None
-
-
-class Cumprod(Operation):
-    """Running product along an axis."""
-
-    def forward(self, x: Array, axis: int) -> Array:
-        self.axis = axis
-        if self.needs[0]:
-            self.save(x)
-        return _cumulated(np.multiply, x, axis) if x.ndim else x.copy()
-
-    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        if grads[0].ndim == 0:
-            return grads[0], None
-        x = np.moveaxis(self.saved[0], self.axis, -1)
-        grad = np.moveaxis(grads[0], self.axis, -1)
-        result = np.zeros_like(x)
-        for index in range(x.shape[-1]):
-            without = x.copy()
-            without[..., index] = 1
-            result[..., index] = (grad * np.cumprod(without, axis=-1))[..., index:].sum(axis=-1)
-        return np.moveaxis(result, -1, self.axis), None

@@ -10,7 +10,7 @@ from numpy import ndarray
 from numpy.typing import DTypeLike
 
 from pyqref import _kernels
-from pyqref._kernels.layout import copied, lies_in_result_order, reshaped
+from pyqref._kernels.layout import copied, expanded, lies_in_result_order, reshaped
 
 from .memory import add_where, as_strided, overlaps, same_layout
 from .operation import Array, Operation, unbroadcast
@@ -56,17 +56,6 @@ def _squeezed(x: Array, axes: tuple[int, ...]) -> Array:
 
 def _unsqueezed(x: Array, axis: int) -> Array:
     return x[(*(slice(None),) * axis, None)]
-
-
-def _expanded(x: Array, shape: tuple[int, ...]) -> Array:
-    extra = len(shape) - x.ndim
-    strides = [0] * extra + [
-        stride if length == wanted else 0
-        for length, wanted, stride in zip(x.shape, shape[extra:], x.strides, strict=True)
-    ]
-    if x.size and x.flags.c_contiguous:
-        return ndarray(shape, x.dtype, x, 0, strides)
-    return as_strided(x, shape, strides)
 
 
 class _Reshaping(Operation):
@@ -126,12 +115,12 @@ class Permute(Operation):
 class Expand(Operation):
     """Axes of length 1 repeated without a copy."""
 
-    compute = staticmethod(_expanded)
+    compute = staticmethod(expanded)
     is_view = is_quiet = True
 
     def forward(self, x: Array, shape: tuple[int, ...]) -> Array:
         self.shape = x.shape
-        return _expanded(x, shape)
+        return expanded(x, shape)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return unbroadcast(grads[0], self.shape), None
@@ -271,6 +260,8 @@ class Repeat(Operation):
 class Cat(Operation):
     """Arrays one after another along an axis."""
 
+    runs_quietly = True
+
     @staticmethod
     def compute(axis: int, *arrays: Array) -> Array:
         return _kernels.join(arrays, axis)
@@ -286,6 +277,8 @@ class Cat(Operation):
 
 class Stack(Operation):
     """Arrays of one shape along a new axis."""
+
+    runs_quietly = True
 
     @staticmethod
     def compute(axis: int, *arrays: Array) -> Array:
@@ -327,6 +320,8 @@ class Cast(Operation):
 
 class Clone(Operation):
     """A copy; ``order`` is NumPy's ``"K"`` (as it lies) or ``"C"`` (contiguous)."""
+
+    runs_quietly = True
 
     @staticmethod
     def compute(x: Array, order: Literal["C", "F", "A", "K"] = "K") -> Array:

@@ -10,6 +10,8 @@ import numpy as np
 from pyqref import _kernels
 from pyqref._kernels.order import with_channels_last
 
+from .._insides.numpy_errors import ERRORS, IGNORED
+
 __all__ = ["total", "total_but_channels"]
 
 #: ``np.sum`` of arrays, without its look for other things.
@@ -26,14 +28,16 @@ def total(
 
     Of float32 in C order: over the last axes ``eq-float-total``, and over another one of more
     than 32 numbers ``eq-float-column-total``. Over space, of channels that are last in memory,
-    ``eq-float-total``, too. Of others in NumPy's order.
+    ``eq-float-total``, too. Of others in NumPy's order, without its warnings.
     """
     if x.dtype == _FLOAT32 and axes and x.flags.c_contiguous:
-        if min(axes) == x.ndim - len(axes):
-            return _of_last_axes(x, axes, keepdim, count)
+        kept = x.ndim - len(axes)
+        if kept == 0 or min(axes) == kept:
+            y = _kernels.totals_of_rows(x, count, kept)
+            return y.reshape((*y.shape, *(1,) * len(axes))) if keepdim else y
         if x.ndim - 1 in axes:
             last = tuple(axis for axis in axes if set(range(axis, x.ndim)) <= set(axes))
-            x = _of_last_axes(x, last, keepdim=True, count=1)
+            x = total(x, last, keepdim=True)
         for axis in axes:
             if x.shape[axis] > _FEW and x.size:
                 shape = x.shape
@@ -46,23 +50,14 @@ def total(
             pixels = seen[0].reshape(x.shape[0], math.prod(x.shape[2:]), x.shape[1])
             y = _kernels.totals_across(pixels, count)
             return y.reshape((*y.shape, *(1,) * len(axes))) if keepdim else y
-    result = _sum(x, axis=axes, keepdims=keepdim, dtype=x.dtype)
-    return np.asarray(result if count == 1 else result / result.dtype.type(count))
+    token = ERRORS.set(IGNORED)
+    try:
+        result = _sum(x, axis=axes, keepdims=keepdim, dtype=x.dtype)
+        return np.asarray(result if count == 1 else result / result.dtype.type(count))
+    finally:
+        ERRORS.reset(token)
 
 
 def total_but_channels(x: np.ndarray) -> np.ndarray:
     """Sum of ``x`` ``(N, C, ...)`` over all axes but that of the channels."""
     return total(x, (0, *range(2, x.ndim)))
-
-
-def _of_last_axes(x: np.ndarray, axes: tuple[int, ...], keepdim: bool, count: int) -> np.ndarray:
-    kept = x.ndim - len(axes)
-    if kept == 0 and not keepdim:
-        return _kernels.totals_of_rows(x.reshape(1, x.size), count).reshape(())
-    shape = x.shape[:kept]
-    if not (kept == 1 and x.ndim == 2):
-        x = x.reshape(math.prod(shape), math.prod(x.shape[kept:]))
-    y = _kernels.totals_of_rows(x, count)
-    if kept == 1 and not keepdim:
-        return y
-    return y.reshape((*shape, *(1,) * len(axes)) if keepdim else shape)

@@ -7,6 +7,7 @@ terms of whichever of argument and result is the cheaper one to keep.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -331,6 +332,8 @@ class Sigmoid(OfResult):
 class Relu(OfResult):
     """``max(x, 0)``; derivative 0 at 0, 1 at nan."""
 
+    runs_quietly = True
+
     @staticmethod
     def value(x: Array) -> Array:
         found = _kernels.activation("hardtanh", x, 0.0, math.inf)
@@ -375,8 +378,12 @@ class Erfc(Erf):
 class Stepwise(Operation):
     """A function that is constant between its steps, such as ``rint``: derivative 0."""
 
-    def forward(self, x: Array, function: object) -> Array:
-        return np.asarray(function(x))  # type: ignore[operator]
+    @staticmethod
+    def compute(x: Array, function: Callable[[Array], Array]) -> Array:
+        return function(x)
+
+    def forward(self, x: Array, function: Callable[[Array], Array]) -> Array:
+        return np.asarray(function(x))
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return np.zeros_like(grads[0]), None

@@ -10,6 +10,9 @@ from .dispatch import require_tensor
 
 __all__ = ["axes_of", "axis_of", "require_rank", "shape_argument"]
 
+#: All axes of an array, by their number: NumPy has up to 64.
+_ALL = tuple([tuple(range(ndim)) for ndim in range(65)])
+
 
 def axis_of(dim: int, ndim: int) -> int:
     """A single axis as a non-negative int; a 0-dimensional tensor has axes 0 and -1.
@@ -19,6 +22,8 @@ def axis_of(dim: int, ndim: int) -> int:
     IndexError
         ``dim`` is not in [-ndim, ndim - 1].
     """
+    if type(dim) is int and 0 <= dim < ndim:
+        return dim
     limit = ndim or 1
     if type(dim) is not int:
         dim = as_integer(dim, "dim")
@@ -36,7 +41,7 @@ def axes_of(dim: Ints | None, ndim: int) -> tuple[int, ...]:
         axis = axis_of(dim, ndim)
         return (axis,) if ndim else ()
     if dim is None or (isinstance(dim, (tuple, list)) and not dim):
-        return tuple(range(ndim))
+        return _ALL[ndim]
     several = dim if isinstance(dim, (tuple, list)) else (dim,)
     axes = tuple([axis_of(each, ndim) for each in several])
     if len(set(axes)) != len(axes):

@@ -130,7 +130,7 @@ class Description(TensorBase):
 
     def size(self, dim: builtins.int | None = None) -> Size | int:
         """The shape, or the length of one axis."""
-        return self.shape if dim is None else self._array.shape[_axis(dim, self.ndim)]
+        return Size(self._array.shape) if dim is None else _length(self._array.shape, dim)
 
     def dim(self) -> builtins.int:
         """Number of axes."""
@@ -200,6 +200,11 @@ class Description(TensorBase):
         alias = wrap(self._array)
         alias._version = self._version
         return alias
+
+
+def _length(shape: tuple[int, ...], dim: int) -> int:
+    is_usual = type(dim) is int and 0 <= dim < len(shape)
+    return shape[dim if is_usual else _axis(dim, len(shape))]
 
 
 def _axis(dim: int, ndim: int) -> int:

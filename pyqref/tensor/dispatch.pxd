@@ -1,14 +1,15 @@
 # Types of what stands in dispatch.py.
 
 cimport cython
-from pyqref._kernels.tensors cimport TensorSlots
+from numpy cimport generic, ndarray
+from pyqref._kernels.tensors cimport TensorSlots, continues, is_recording, wrap
 
 
 @cython.locals(
     tensor=TensorSlots, arrays=list, has_tensor=cython.bint, has_number=cython.bint,
-    recording=cython.bint, outputs=tuple,
+    recording=cython.bint, outputs=tuple, way=tuple,
 )
-cdef object _run(object operation, tuple args, dict kwargs)
+cpdef object run(object operation, tuple args, dict kwargs=*)
 
 
 @cython.locals(tensor=TensorSlots)

@@ -16,13 +16,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy import may_share_memory, ndarray
+from numpy import generic, may_share_memory, ndarray
 
 from .._insides.numpy_errors import ERRORS, IGNORED
-from .._kernels.tensors import TensorSlots, is_recording
+from .._kernels.tensors import TensorSlots, continues, is_recording, wrap
 from ..tape import Edge, Operation
 from .arguments import with_own_dtypes
-from .base import continues, wrap
 from .failures import Implementations, refuse_no_tensor, refuse_operation, refuse_without_memory
 from .wrong_arguments import RAW, is_raw
 
@@ -33,6 +32,7 @@ __all__ = [
     "quantized",
     "quantized_implementation",
     "require_tensor",
+    "run",
 ]
 
 #: In half of the time that a named tuple takes.
@@ -93,10 +93,21 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
     >>> apply(Exp, pyqref.zeros(2)).tolist()
     [1.0, 1.0]
     """
-    return _run(operation, args, kwargs)
+    return run(operation, args, kwargs)
 
 
-def _run(operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def run(
+    operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+) -> Any:
+    """Run an operation as :func:`apply` does; other compiled modules call this without packing.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.tape.unary import Exp
+    >>> run(Exp, (pyqref.zeros(2),)).tolist()
+    [1.0, 1.0]
+    """
     arrays: list[Any] = []
     has_tensor = has_number = recording = False
     dtype = None
@@ -106,38 +117,38 @@ def _run(operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, An
             tensor: Any = arg
             has_tensor = True
             if tensor._quantizer is not None:
-                return _run_quantized(operation, args, kwargs)
+                return _run_quantized(operation, args, kwargs or {})
             if tensor._base is not None:
                 tensor._follow_base()
             value = tensor._array
             dtype = value.dtype
             if tensor._goes_to is not None:
                 recording = True
-        elif isinstance(arg, np.generic) and arg.dtype is not dtype:
+        elif isinstance(arg, generic) and arg.dtype is not dtype:
             has_number = True
         arrays.append(value)
-    if not has_tensor and not (arrays and isinstance(arrays[0], np.generic)):  # promoted numbers
+    if not has_tensor and not (arrays and isinstance(arrays[0], generic)):  # promoted numbers
         refuse_no_tensor(operation.__name__.lower(), "input", arrays[0] if arrays else None)
     if has_number:
         arrays = with_own_dtypes(arrays)
     recording = recording and is_recording()
     node: Any = None
-    if operation.computes and not recording and not kwargs:
-        function: Any = operation.compute
-    else:
+    way = operation.way
+    function = way[0]
+    if function is None or recording or kwargs:
         node = operation()
         if recording:
             node.enter(tuple([_edge_of(arg) for arg in args]))
         else:
             node.needs = (None,) * len(args)
         function = node.forward
-    token = None if operation.is_quiet else ERRORS.set(IGNORED)
+    token = ERRORS.set(IGNORED) if way[1] else None
     try:
-        result = function(*arrays, **kwargs)
+        result = function(*arrays, **kwargs) if kwargs else function(*arrays)
     except RAW as error:
         if not is_raw(error):
             raise
-        refuse_operation(error, operation, arrays, kwargs)
+        refuse_operation(error, operation, arrays, kwargs or {})
     except MemoryError as error:
         refuse_without_memory(operation, error)
     finally:
@@ -153,10 +164,10 @@ def _run(operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, An
         own = array.dtype
         if own is not dtype and own.kind not in "fiub":  # of no numbers, such as "a"
             wrong = TypeError(f"elements of {own}")
-            refuse_operation(wrong, operation, arrays, kwargs)
+            refuse_operation(wrong, operation, arrays, kwargs or {})
         given = _output(node, recording, 0, array)
         outputs = (given,)
-    if operation.is_view:
+    if way[2]:
         for output in outputs:
             mark_view(output, args[0])
     if recording and node.saved and not node.saves_own:

@@ -187,7 +187,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     >>> pyqref.argmax(x).item(), pyqref.argmax(x, 1).tolist()
     (1, [1, 0])
     """
-    return _arg(np.argmax, input, dim, keepdim)
+    return _arg(np.ndarray.argmax, input, dim, keepdim)
 
 
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
@@ -199,7 +199,7 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     >>> pyqref.argmin(pyqref.tensor([3.0, -1.0, 2.0])).item()
     1
     """
-    return _arg(np.argmin, input, dim, keepdim)
+    return _arg(np.ndarray.argmin, input, dim, keepdim)
 
 
 def cummax(input: Tensor, dim: int) -> ValuesIndices:

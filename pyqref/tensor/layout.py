@@ -43,7 +43,7 @@ def _is_order(memory_format: Any) -> bool:
 
 def is_contiguous(input: Tensor, memory_format: MemoryFormat = contiguous_format) -> bool:
     """Return True if the elements lie in memory in the order of ``memory_format``."""
-    if _is_order(memory_format):
+    if memory_format is not contiguous_format and _is_order(memory_format):
         if len(_ORDER[memory_format]) != input.ndim:
             return False
         return bool(input._array.transpose(_ORDER[memory_format]).flags.c_contiguous)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Ints, Tensor, TensorOrNumber
 from ..dtypes import dtype as dtype_
-from ..tape import reduction
+from ..tape import cumulation, reduction
 from .arguments import as_flag, as_integer
 from .axes import axes_of, axis_of
 from .base import TensorBase, wrap
@@ -317,7 +317,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: dtype_ | None = None) -> Tensor:
     [1.0, 3.0, 6.0]
     """
     input = _summed_type(input, dtype)
-    return apply(reduction.Cumsum, input, axis_of(dim, input.ndim))
+    return apply(cumulation.Cumsum, input, axis_of(dim, input.ndim))
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: dtype_ | None = None) -> Tensor:
@@ -330,7 +330,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: dtype_ | None = None) -> Tensor:
     [1.0, 2.0, 6.0]
     """
     input = _summed_type(input, dtype)
-    return apply(reduction.Cumprod, input, axis_of(dim, input.ndim))
+    return apply(cumulation.Cumprod, input, axis_of(dim, input.ndim))
 
 
 def nanmean(input: Tensor, dim: Ints | None = None, keepdim: bool = False) -> Tensor:

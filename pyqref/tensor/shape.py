@@ -17,7 +17,7 @@ from .axes import axes_of, axis_of, shape_argument
 from .base import ANY_TENSOR
 from .dispatch import apply, require_tensor
 from .foreign import no_tensor
-from .usual import usual_axes, usual_expansion, usual_shape
+from .usual import exchanged, usual_axes, usual_expansion, usual_shape
 from .wrong_arguments import explains_errors
 
 __all__ = [
@@ -206,10 +206,11 @@ def transpose(input: TensorBase, dim0: int, dim1: int) -> Tensor:
     if not isinstance(input, ANY_TENSOR):
         raise no_tensor("transpose", "input", input)
     ndim = input._array.ndim
-    first, second, order = axis_of(dim0, ndim), axis_of(dim1, ndim), list(range(ndim))
-    if order:
-        order[first], order[second] = order[second], order[first]
-    return apply(operations.Permute, input, tuple(order))
+    order = exchanged(ndim, dim0, dim1)
+    if order is None:
+        first, second = axis_of(dim0, ndim), axis_of(dim1, ndim)
+        order = exchanged(ndim, first, second) if ndim else ()
+    return apply(operations.Permute, input, order)
 
 
 def t(input: Tensor) -> Tensor:
@@ -223,9 +224,10 @@ def t(input: Tensor) -> Tensor:
     """
     if not isinstance(input, ANY_TENSOR):
         raise no_tensor("t", "input", input)
-    if input.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
-    return transpose(input, 0, 1) if input.ndim == 2 else input[...]
+    ndim = input._array.ndim
+    if ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
+    return apply(operations.Permute, input, (1, 0)) if ndim == 2 else input[...]
 
 
 @_explains

@@ -2,6 +2,7 @@
 
 cimport cython
 from pyqref._kernels.tensors cimport TensorSlots
+from pyqref.tensor.dispatch cimport run
 
 
 @cython.locals(first=TensorSlots, second=TensorSlots)
@@ -41,6 +42,10 @@ cdef bint _fit(tuple shape, tuple first, Py_ssize_t axis)
 
 @cython.locals(axes=list)
 cpdef object usual_axes(tuple dims, object ndim)
+
+
+@cython.locals(axes=list)
+cpdef object exchanged(Py_ssize_t ndim, object first, object second)
 
 
 @cython.locals(found=list, used=cython.Py_ssize_t, ndim=cython.Py_ssize_t)

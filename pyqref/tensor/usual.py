@@ -11,7 +11,7 @@ from typing import Any
 
 from .._kernels.tensors import TensorSlots
 from ..tape import Operation
-from .dispatch import apply
+from .dispatch import run
 from .promotion import promote, to_floating
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "axis_to_join",
     "combine",
     "cut",
+    "exchanged",
     "own_numbers",
     "usual_axes",
     "usual_expansion",
@@ -48,10 +49,10 @@ def combine(operation: type[Operation], input: Any, other: Any) -> Any:
         if isinstance(other, TensorSlots):
             second: Any = other
             if second._array.dtype is dtype:
-                return apply(operation, input, other)
+                return run(operation, (input, other))
         elif type(other) is float and dtype.kind == "f" and -_FINITE < other < _FINITE:
-            return apply(operation, input, dtype.type(other))
-    return apply(operation, *promote(input, other))
+            return run(operation, (input, dtype.type(other)))
+    return run(operation, tuple(promote(input, other)))
 
 
 def apply_to_floating(operation: type[Operation], input: Any) -> Any:
@@ -67,8 +68,8 @@ def apply_to_floating(operation: type[Operation], input: Any) -> Any:
     if isinstance(input, TensorSlots):
         tensor: Any = input
         if tensor._array.dtype.kind == "f":
-            return apply(operation, input)
-    return apply(operation, *to_floating(input))
+            return run(operation, (input,))
+    return run(operation, tuple(to_floating(input)))
 
 
 def own_numbers(input: Any, numbers: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -107,7 +108,7 @@ def cut(operation: type[Operation], input: Any, axis: int, places: Any) -> tuple
     [2, [0, 1]]
     """
     before = (_WHOLE,) * axis
-    return tuple([apply(operation, input, (*before, place)) for place in places])
+    return tuple([run(operation, (input, (*before, place))) for place in places])
 
 
 def usual_shape(shape: tuple[Any, ...], size: int) -> tuple[int, ...] | None:
@@ -240,6 +241,23 @@ def usual_axes(dims: tuple[Any, ...], ndim: int) -> tuple[int, ...] | None:
         if axis in axes:
             return None
         axes.append(axis)
+    return tuple(axes)
+
+
+def exchanged(ndim: int, first: Any, second: Any) -> tuple[int, ...] | None:
+    """All axes in order but for two, each in the place of the other; None for unusual ones.
+
+    Examples
+    --------
+    >>> exchanged(3, 0, -1), exchanged(3, 0, 3)
+    ((2, 1, 0), None)
+    """
+    if type(first) is not int or type(second) is not int:
+        return None
+    if not (-ndim <= first < ndim and -ndim <= second < ndim):
+        return None
+    axes = list(range(ndim))
+    axes[first], axes[second] = axes[second], axes[first]
     return tuple(axes)
 
 

@@ -62,12 +62,16 @@ def gradient(
 
 
 def totals_of_rows(cnp.ndarray x, double count, cnp.ndarray out, int n_threads):
-    """The sum of each row, over a number."""
+    """The sum of each row, over a number; a row is what lies behind the axes of ``out``."""
     cdef NormRows r
-    require_output("out", out, OF_FLOAT32, 1, cnp.PyArray_DIMS(x))
+    cdef int axis
+    cdef int kept = min(cnp.PyArray_NDIM(out), cnp.PyArray_NDIM(x))
+    require_output("out", out, OF_FLOAT32, kept, cnp.PyArray_DIMS(x))
     memset(&r, 0, sizeof(r))
     r.x, r.out, r.count = floats_of(x), floats_of(out), count
-    r.rows, r.n = cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1)
+    r.rows, r.n = cnp.PyArray_SIZE(out), 1
+    for axis in range(kept, cnp.PyArray_NDIM(x)):
+        r.n *= cnp.PyArray_DIM(x, axis)
     r.rows_a_task = max(NUMBERS_A_TASK // max(r.n, <Py_ssize_t> 1), <Py_ssize_t> 1)
     with nogil:
         run_rows(&r, n_threads)

@@ -22,12 +22,12 @@ __all__ = [
 _FLOAT32 = np.dtype(np.float32)
 
 
-def totals_of_rows(x: FloatArray, count: int = 1) -> FloatArray:
+def totals_of_rows(x: FloatArray, count: int = 1, kept: int = 1) -> FloatArray:
     """Fast form of :func:`pyqref.numerics.float_normalization.totals_of_rows`."""
     kernel = registry.twin("channels")
     if kernel is None or x.dtype != _FLOAT32:
-        return reference.totals_of_rows(x, count)
-    out = np.empty(len(x), _FLOAT32)
+        return reference.totals_of_rows(x, count, kept)
+    out = empty(x.shape[:kept], _FLOAT32)
     kernel.totals_of_rows(contiguous(x), count, out, threads.limit)
     return out
 
