@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
+
+from pyqref import _kernels
 
 from .._typing import Number
 from .elementwise import Binary, shape_of
@@ -49,6 +54,17 @@ class Minimum(_Extremum):
     compute, loses = staticmethod(np.minimum), np.greater
 
 
+def _between(a: Array, low: Number | Array | None, high: Number | Array | None) -> Array | None:
+    """What a kernel gives for float32 and numbers, where a zero keeps its sign; else None."""
+    first: Any = -math.inf if low is None else low
+    second: Any = math.inf if high is None else high
+    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
+        return None
+    if first != first or second != second:  # nan, which the result is then
+        return None
+    return _kernels.activation("hardtanh", a, first, second)
+
+
 class Clamp(Operation):
     """``min(max(a, low), high)``; the gradient passes where ``low <= a <= high``."""
 
@@ -56,6 +72,9 @@ class Clamp(Operation):
 
     @staticmethod
     def compute(a: Array, low: Number | Array | None, high: Number | Array | None) -> Array:
+        result = _between(a, low, high)
+        if result is not None:
+            return result
         result = a
         if low is not None:
             result = np.maximum(result, low)

@@ -9,13 +9,16 @@ from .operation import Array, Operation, unbroadcast
 
 __all__ = ["Einsum", "Matmul", "product"]
 
+_FLOAT32 = np.dtype(np.float32)
+
 
 def product(a: Array, b: Array) -> Array:
     """``a @ b``; half precision is summed in single precision."""
+    if a.dtype == b.dtype == _FLOAT32 and a.ndim > 1 < b.ndim:
+        return products.matmul(a, b)
     if a.dtype == np.float16:
         return product(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
-    is_shared = a.dtype == b.dtype == np.float32 and a.ndim > 1 < b.ndim
-    return products.matmul(a, b) if is_shared else products.multiply(a, b)
+    return products.multiply(a, b)
 
 
 _LABELS = {

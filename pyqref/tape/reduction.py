@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from pyqref._kernels.layout import empty
 from pyqref._kernels.parts import first_extreme
 
 from .indexing import across
@@ -176,11 +177,15 @@ def _product_of_the_others(x: Array, axes: Axes) -> Array:
 
 
 def _largest(x: Array, axes: Axes, keepdim: bool) -> Any:
-    return _maximum(x, axes, keepdims=keepdim)
+    if keepdim or len(axes) < x.ndim:
+        return _maximum(x, axes, keepdims=keepdim)
+    return _maximum(x, None, None, empty((), x.dtype))
 
 
 def _smallest(x: Array, axes: Axes, keepdim: bool) -> Any:
-    return _minimum(x, axes, keepdims=keepdim)
+    if keepdim or len(axes) < x.ndim:
+        return _minimum(x, axes, keepdims=keepdim)
+    return _minimum(x, None, None, empty((), x.dtype))
 
 
 class _Extreme(_Reduction):

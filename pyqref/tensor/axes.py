@@ -40,9 +40,11 @@ def axes_of(dim: Ints | None, ndim: int) -> tuple[int, ...]:
     if type(dim) is int:
         axis = axis_of(dim, ndim)
         return (axis,) if ndim else ()
-    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
+    if dim is None:
         return _ALL[ndim]
     several = dim if isinstance(dim, (tuple, list)) else (dim,)
+    if not several:
+        return _ALL[ndim]
     axes = tuple([axis_of(each, ndim) for each in several])
     if len(set(axes)) != len(axes):
         raise RuntimeError(f"dim {list(several)} appears multiple times in the list of dims")

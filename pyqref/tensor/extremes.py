@@ -14,7 +14,8 @@ from .arguments import as_flag
 from .arithmetic import maximum, minimum
 from .axes import axes_of, axis_of
 from .base import TensorBase, wrap
-from .dispatch import apply, require_tensor
+from .dispatch import apply
+from .foreign import no_tensor
 from .return_types import RETURN_TYPES, AMinMax, ValuesIndices
 from .wrong_arguments import explain_errors
 
@@ -32,7 +33,8 @@ __all__ = [
 
 
 def _extreme(operation: Any, name: str, input: Any, dim: Any, keepdim: bool) -> Any:
-    require_tensor(name, "input", input)
+    if not isinstance(input, TensorBase):
+        raise no_tensor(name, "input", input)
     array = input._array
     axes = axes_of(dim, array.ndim)
     if array.size:
@@ -117,10 +119,10 @@ def max(
     >>> values.tolist(), indices.tolist()
     ([5.0, 3.0], [1, 0])
     """
+    if dim is None:
+        return _extreme(reduction.Max, "max", input, None, keepdim)
     if isinstance(dim, TensorBase):
         return maximum(input, dim)
-    if dim is None:
-        return _extreme(reduction.Max, "max", input, (), keepdim)
     return _extreme_along(reduction.MaxDim, "max", input, dim, keepdim)
 
 
@@ -146,10 +148,10 @@ def min(
     >>> values.tolist(), indices.tolist()
     ([1.0, 2.0], [0, 1])
     """
+    if dim is None:
+        return _extreme(reduction.Min, "min", input, None, keepdim)
     if isinstance(dim, TensorBase):
         return minimum(input, dim)
-    if dim is None:
-        return _extreme(reduction.Min, "min", input, (), keepdim)
     return _extreme_along(reduction.MinDim, "min", input, dim, keepdim)
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from .._kernels.parts import parts, under
+from .._kernels.tensors import is_recording
 from .._typing import Function, TensorOrNumber
-from ..tape import Array, Operation, is_grad_enabled
+from ..tape import Array, Operation
 from .base import TensorBase, wrap
 from .dispatch import apply
 from .storing import check_in_place, require_apart, store
@@ -60,7 +61,9 @@ def in_place(function: Function, elementwise: bool = False, reads_first: bool = 
 
 def _before(tensor: Any) -> Any:
     """Return a tensor as before the change, with copied elements if gradients need them."""
-    if tensor.is_quantized or not is_grad_enabled():
+    if tensor.is_quantized or not is_recording():
+        return tensor
+    if tensor._goes_to is None and tensor._base is None:
         return tensor
     edge = tensor._edge()
     if edge is None:

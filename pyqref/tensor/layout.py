@@ -52,6 +52,8 @@ def is_contiguous(input: Tensor, memory_format: MemoryFormat = contiguous_format
 
 def contiguous(input: Tensor, memory_format: MemoryFormat = contiguous_format) -> Tensor:
     """The tensor itself if it is contiguous, else a contiguous copy."""
+    if memory_format is contiguous_format and input._array.flags.c_contiguous:
+        return input
     if is_contiguous(input, memory_format):
         return input
     return clone(input, memory_format=memory_format)

@@ -297,4 +297,4 @@ addmv_ = in_place(addmv)
 baddbmm_ = in_place(baddbmm)
 
 
-explain_errors(globals())
+explain_errors(globals(), quiet=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -160,7 +161,7 @@ def _stepwise(function: Any, input: Any) -> Any:
     return apply(unary.Stepwise, input, function)
 
 
-@explains_errors
+@partial(explains_errors, quiet=False)
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest integer, halves to the even one; or the nearest multiple of 10**-decimals.
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from .._insides.numpy_errors import quiet
+from .._kernels.tensors import is_recording
 from .._typing import TensorOrNumber
-from ..tape import Array, Edge, Operation, is_grad_enabled
+from ..tape import Array, Edge, Operation
 from ..tape.memory import meets_partly, overlaps
 from .base import CopySlices, TensorBase
 
@@ -32,7 +33,7 @@ def check_in_place(target: TensorBase) -> None:
         ...
     RuntimeError: a leaf Variable that requires grad is being used in an in-place ...
     """
-    if not is_grad_enabled():
+    if not is_recording():
         return
     base = target._base if target._base is not None else target
     if base._goes_to is None and target._goes_to is None:
@@ -63,22 +64,24 @@ def store(target: TensorBase, result: TensorBase) -> None:
         )
     if target.is_quantized or result.is_quantized:
         _require_both_quantized(target, result)
-    if CATEGORY[result._array.dtype.kind] > CATEGORY[target._array.dtype.kind]:
+    new, own = result._array.dtype, target._array.dtype
+    if new is not own and CATEGORY[new.kind] > CATEGORY[own.kind]:
         raise RuntimeError(
             f"result type {result.dtype} can't be cast to the desired output type {target.dtype}"
         )
     require_own_places(target)
     if target.is_quantized:
         target._quantizer = result._quantizer
-    if target._array.dtype == result._array.dtype:
+    if new == own:
         np.copyto(target._array, result._array)
     else:
         with quiet():
             np.copyto(target._array, result._array, casting="unsafe")
     target._version[0] += 1
-    if not is_grad_enabled():
+    if not is_recording():
         return
-    edge = None if result.is_leaf else result._goes_to
+    is_leaf = result._goes_to is None and result._base is None
+    edge = None if is_leaf or result.is_leaf else result._goes_to
     base = target._base
     if base is None:
         if edge is not None or target._goes_to is not None:

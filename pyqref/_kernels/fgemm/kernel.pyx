@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.stdlib cimport free, malloc
 from pyqref._kernels._outputs cimport OF_FLOAT32, require_output
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.memory cimport buffer
 from pyqref._kernels.cache cimport next_line, scratch_of_all, scratch_step
 from pyqref._kernels.fgemm.blocks cimport Product, multiply, span_of
 from pyqref._kernels.product.float_tile cimport PANEL, FLOAT_ROWS, columns_of_tiles
@@ -67,14 +68,45 @@ cdef void product_task(void* context, Py_ssize_t index, int thread) noexcept nog
     multiply(&p, <float*> (all.scratch + thread * all.scratch_step))
 
 
-def product(
-    cnp.ndarray a, cnp.ndarray b, start, cnp.ndarray out, int n_threads
-):
+cdef bint are_floats(cnp.ndarray x) noexcept:
+    return cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32 and cnp.PyArray_ISBEHAVED_RO(x)
+
+
+cdef bint is_covered(cnp.ndarray a, cnp.ndarray b, start) noexcept:
+    """Return True if :func:`product` takes these arrays as they lie."""
+    cdef int ndim = cnp.PyArray_NDIM(a)
+    cdef cnp.ndarray row
+    cdef int axis
+    if not (2 <= ndim <= 4 and cnp.PyArray_NDIM(b) == ndim and are_floats(a) and are_floats(b)):
+        return False
+    for axis in range(ndim - 2):
+        if cnp.PyArray_DIM(a, axis) != cnp.PyArray_DIM(b, axis):
+            return False
+    if cnp.PyArray_DIM(a, ndim - 1) != cnp.PyArray_DIM(b, ndim - 2):
+        return False
+    if cnp.PyArray_SIZE(a) == 0 or cnp.PyArray_SIZE(b) == 0:
+        return False
+    if start is not None:
+        if not isinstance(start, cnp.ndarray):
+            return False
+        row = start
+        if not (are_floats(row) and cnp.PyArray_IS_C_CONTIGUOUS(row)):
+            return False
+        if cnp.PyArray_SIZE(row) != cnp.PyArray_DIM(b, ndim - 1):
+            return False
+    return (
+        cnp.PyArray_STRIDE(b, ndim - 1) == sizeof(float)
+        or cnp.PyArray_STRIDE(b, ndim - 2) == sizeof(float)
+    )
+
+
+def product(cnp.ndarray a, cnp.ndarray b, start, out, int n_threads):
     """``eq-float-product`` of ``a (..., rows, depth)`` and ``b (..., depth, columns)``.
 
-    Fills ``out (..., rows, columns)``. All are float32 and not empty, with the same leading axes,
-    two at the most. ``start (columns,)``, or None, and ``out`` are contiguous, ``b`` or its
-    transpose has rows whose numbers lie side by side, and ``a`` lies in any way.
+    In ``out (..., rows, columns)``, or where that is None in new room. None where they are not
+    covered: all are float32 and not empty, with the same leading axes, two at the most. ``start
+    (columns,)``, or None, and ``out`` are contiguous, ``b`` or its transpose has rows whose numbers
+    lie side by side, and ``a`` lies in any way.
     """
     cdef Products all
     cdef int ndim = cnp.PyArray_NDIM(a)
@@ -82,20 +114,27 @@ def product(
     cdef Py_ssize_t matrices = 1
     cdef Py_ssize_t wanted, panels, size
     cdef void* memory
+    cdef cnp.ndarray result
     cdef int i
+    if not is_covered(a, b, start):
+        return None
     for i in range(ndim):
         sizes[i] = cnp.PyArray_DIM(a, i)
         if i < ndim - 2:
             matrices *= sizes[i]
     all.each.rows, all.each.depth = sizes[ndim - 2], sizes[ndim - 1]
     all.each.columns = all.each.out_row = sizes[ndim - 1] = cnp.PyArray_DIM(b, ndim - 1)
-    require_output("out", out, OF_FLOAT32, ndim, sizes)
+    if out is None:
+        result = buffer(ndim, sizes, a.descr)
+    else:
+        require_output("out", out, OF_FLOAT32, ndim, sizes)
+        result = out
     all.inner = sizes[ndim - 3] if ndim > 2 else 1
     all.a, all.b = matrices_of(a), matrices_of(b)
     all.each.a, all.each.b = <const float*> cnp.PyArray_DATA(a), <const float*> cnp.PyArray_DATA(b)
     all.each.a_row, all.each.a_column = all.a.row, all.a.column
     all.each.b_row, all.each.b_column = all.b.row, all.b.column
-    all.each.start, all.each.out = NULL, <float*> cnp.PyArray_DATA(out)
+    all.each.start, all.each.out = NULL, <float*> cnp.PyArray_DATA(result)
     if start is not None:
         all.each.start = <const float*> cnp.PyArray_DATA(start)
     n_threads = useful_threads(
@@ -119,3 +158,4 @@ def product(
             product_task, &all, matrices * all.row_parts * all.column_parts, n_threads
         )
         free(memory)
+    return result

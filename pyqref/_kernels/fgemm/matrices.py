@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pyqref._kernels import registry, threads
@@ -39,6 +41,12 @@ def float_product(a: FloatArray, b: FloatArray, start: FloatArray | None = None)
     kernel = registry.twin("fgemm")
     if kernel is None:
         return reference.float_product(a, b, start)
+    result: FloatArray | None = kernel.product(a, b, start, None, threads.limit)
+    return _arranged(kernel, a, b, start) if result is None else result
+
+
+def _arranged(kernel: Any, a: FloatArray, b: FloatArray, start: FloatArray | None) -> FloatArray:
+    """The product of matrices that do not lie as the kernel takes them, or that are empty."""
     lead = a.shape[:-2]
     if lead != b.shape[:-2]:
         if b.ndim == 2:  # all rows meet the same columns
@@ -55,7 +63,8 @@ def float_product(a: FloatArray, b: FloatArray, start: FloatArray | None = None)
     else:
         a = a if a.flags.aligned else contiguous(a)
         start = None if start is None else contiguous(start)
-        kernel.product(a, _in_lines(b), start, out, threads.limit)
+        if kernel.product(a, _in_lines(b), start, out, threads.limit) is None:
+            return reference.float_product(a, b, start)
     return out if len(lead) <= 2 else out.reshape(*lead, rows, columns)
 
 
