@@ -26,3 +26,5 @@ cpdef object laid_as(object first, object other)
 cpdef object copied(object x, object order)
 
 cpdef object reshaped(object x, object shape)
+
+cpdef object part(object x, tuple key)

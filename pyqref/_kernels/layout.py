@@ -40,6 +40,7 @@ __all__ = [
     "laid_as",
     "lies_in_result_order",
     "output_like",
+    "part",
     "reshaped",
 ]
 
@@ -93,6 +94,18 @@ def reshaped(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         return x.reshape(shape, copy=False)
     except ValueError:  # they do not
         return copied(x, "C").reshape(shape)
+
+
+def part(x: np.ndarray, key: tuple[Any, ...]) -> np.ndarray:
+    """Return a view by integers, slices, None and Ellipsis, also of a single element.
+
+    Examples
+    --------
+    >>> part(np.arange(3), (2,))
+    array(2)
+    """
+    view = x[key]
+    return view if type(view) is ndarray else x[(*key, ...)]
 
 
 def _are_plain(x: np.ndarray) -> bool:

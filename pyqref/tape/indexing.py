@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
 
+from pyqref._kernels.layout import part
 from pyqref._kernels.parts import taken
 
 from .operation import Array, Operation, unbroadcast
@@ -31,20 +31,15 @@ __all__ = [
 ]
 
 
-def _part(x: Array, key: tuple[Any, ...]) -> Array:
-    result = x[key]
-    return result if type(result) is ndarray else x[(*key, ...)]
-
-
 class Slice(Operation):
     """Basic indexing: integers, slices, None and Ellipsis; a view."""
 
-    compute = staticmethod(_part)
+    compute = staticmethod(part)
     is_view = is_quiet = True
 
     def forward(self, x: Array, key: tuple[Any, ...]) -> Array:
         self.shape, self.key = x.shape, key
-        return _part(x, key)
+        return part(x, key)
 
     def name(self) -> str:
         has_integer = any(isinstance(each, int) for each in self.key)

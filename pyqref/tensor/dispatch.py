@@ -19,7 +19,7 @@ import numpy as np
 from numpy import generic, may_share_memory, ndarray
 
 from .._insides.numpy_errors import ERRORS, IGNORED
-from .._kernels.tensors import TensorSlots, continues, is_recording, wrap
+from .._kernels.tensors import TensorSlots, continues, is_recording, wrap, wrap_quantized
 from ..tape import Edge, Operation
 from .arguments import with_own_dtypes
 from .failures import Implementations, refuse_no_tensor, refuse_operation, refuse_without_memory
@@ -33,6 +33,7 @@ __all__ = [
     "quantized_implementation",
     "require_tensor",
     "run",
+    "view_of_quantized",
 ]
 
 #: In half of the time that a named tuple takes.
@@ -117,7 +118,7 @@ def run(
             tensor: Any = arg
             has_tensor = True
             if tensor._quantizer is not None:
-                return _run_quantized(operation, args, kwargs or {})
+                return _run_quantized(operation, args, kwargs)
             if tensor._base is not None:
                 tensor._follow_base()
             value = tensor._array
@@ -144,7 +145,7 @@ def run(
         function = node.forward
     token = ERRORS.set(IGNORED) if way[1] else None
     try:
-        result = function(*arrays, **kwargs) if kwargs else function(*arrays)
+        result = _result_of(function, arrays, kwargs)
     except RAW as error:
         if not is_raw(error):
             raise
@@ -158,6 +159,9 @@ def run(
         outputs = tuple([_output(node, recording, n, each) for n, each in enumerate(result)])
         if recording:
             node.output_shapes = tuple([(x._array.shape, x._array.dtype) for x in outputs])
+        if way[2]:
+            for output in outputs:
+                mark_view(output, args[0])
         given = outputs
     else:
         array = result if type(result) is ndarray else np.asarray(result)
@@ -166,13 +170,26 @@ def run(
             wrong = TypeError(f"elements of {own}")
             refuse_operation(wrong, operation, arrays, kwargs or {})
         given = _output(node, recording, 0, array)
-        outputs = (given,)
-    if way[2]:
-        for output in outputs:
-            mark_view(output, args[0])
+        if way[2]:
+            mark_view(given, args[0])
     if recording and node.saved and not node.saves_own:
+        outputs = given if type(given) is tuple else (given,)
         node.watch([each for each in (*args, *outputs) if isinstance(each, TensorSlots)])
     return given
+
+
+def _result_of(function: Any, arrays: list[Any], kwargs: dict[str, Any] | None) -> Any:
+    """The result of a function; of few arguments without a tuple of them."""
+    if kwargs:
+        return function(*arrays, **kwargs)
+    count = len(arrays)
+    if count == 1:
+        return function(arrays[0])
+    if count == 2:
+        return function(arrays[0], arrays[1])
+    if count == 3:
+        return function(arrays[0], arrays[1], arrays[2])
+    return function(*arrays)
 
 
 def _edge_of(arg: Any) -> Any:
@@ -184,11 +201,12 @@ def _edge_of(arg: Any) -> Any:
 
 
 def _run_quantized(
-    operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, Any]
+    operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, Any] | None
 ) -> Any:
-    token = None if operation.is_view else ERRORS.set(IGNORED)
+    token = None if operation.way[2] else ERRORS.set(IGNORED)
     try:
-        return quantized[operation](*args, **kwargs)
+        function = quantized[operation]
+        return function(*args, **kwargs) if kwargs else function(*args)
     except MemoryError as error:
         refuse_without_memory(operation, error)
     finally:
@@ -219,6 +237,21 @@ def is_recorded(tensor: Any) -> bool:
     if tensor._base is not None:
         tensor._follow_base()
     return tensor._goes_to is not None and is_recording()
+
+
+def view_of_quantized(source: Any, array: Any, quantizer: Any) -> Any:
+    """A quantized tensor of these integers, marked as a view of ``source`` where it is one.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.quantize_per_tensor(pyqref.zeros(2), 1.0, 0, pyqref.quint8)
+    >>> view_of_quantized(x, x._array[1:], x._quantizer)._base is x
+    True
+    """
+    result = wrap_quantized(array, quantizer)
+    mark_view(result, source)
+    return result
 
 
 def mark_view(output: Any, source: Any) -> None:

@@ -298,7 +298,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     >>> [each.tolist() for each in pyqref.chunk(pyqref.arange(5), 2)]
     [[0, 1, 2], [3, 4]]
     """
-    chunks = as_integer(chunks, "chunk(): chunks")
+    if type(chunks) is not int or chunks > _MOST_SECTIONS:
+        chunks = as_integer(chunks, "chunk(): chunks")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     shape = input._array.shape

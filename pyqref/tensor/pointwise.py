@@ -155,9 +155,10 @@ def relu(input: Tensor) -> Tensor:
 
 
 def _stepwise(function: Any, input: Any) -> Any:
-    _refuse_bool(function.__name__, input)
-    if input._array.dtype.kind in "iu" and not input.is_quantized:
-        return apply(unary.Stepwise, input, np.copy)
+    if not isinstance(input, ANY_TENSOR) or input._array.dtype.kind != "f":
+        _refuse_bool(function.__name__, input)
+        if not input.is_quantized:
+            return apply(unary.Stepwise, input, np.copy)
     return apply(unary.Stepwise, input, function)
 
 

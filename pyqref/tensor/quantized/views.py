@@ -17,8 +17,7 @@ from ...dtypes import per_channel_affine_float_qparams
 from ...tape import Operation
 from ...tape import shape as shapes
 from ...tape.indexing import Index, IndexSelect, Slice, TakeAlong
-from ..base import wrap_quantized
-from ..dispatch import mark_view, quantized_implementation
+from ..dispatch import quantized_implementation, view_of_quantized
 from .operations import run_operation
 from .quantizer import PerChannelQuantizer, PerTensorQuantizer, Quantizer
 
@@ -39,13 +38,10 @@ def _view(operation: type[Operation], follow: Callable[..., Quantizer]) -> Calla
 
     @quantized_implementation(operation)
     def run(tensor: Any, *args: Any) -> Any:
-        source, quantizer = tensor._array, tensor._quantizer
-        array = compute(source, *args)
+        array, quantizer = compute(tensor._array, *args), tensor._quantizer
         if type(quantizer) is not PerTensorQuantizer:
-            quantizer = follow(quantizer, source.shape, *args)
-        result = wrap_quantized(array, quantizer)
-        mark_view(result, tensor)
-        return result
+            quantizer = follow(quantizer, tensor._array.shape, *args)
+        return view_of_quantized(tensor, array, quantizer)
 
     return run
 
