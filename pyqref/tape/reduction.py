@@ -110,7 +110,7 @@ class Var(_Reduction):
 
     @staticmethod
     def compute(x: Array, axes: Axes, keepdim: bool, correction: float = 1) -> Array:
-        return _variance(x, axes, keepdim, correction)[0].astype(x.dtype)
+        return np.asarray(_variance(x, axes, keepdim, correction)[0], x.dtype)
 
     def forward(self, x: Array, axes: Axes, keepdim: bool, correction: float = 1) -> Array:
         return self.variance(x, axes, keepdim, correction).astype(x.dtype)
@@ -133,8 +133,7 @@ class Std(Var):
 
     @staticmethod
     def compute(x: Array, axes: Axes, keepdim: bool, correction: float = 1) -> Array:
-        root: Array = np.sqrt(_variance(x, axes, keepdim, correction)[0])
-        return root.astype(x.dtype)
+        return np.asarray(np.sqrt(_variance(x, axes, keepdim, correction)[0]), x.dtype)
 
     def forward(self, x: Array, axes: Axes, keepdim: bool, correction: float = 1) -> Array:
         result = np.sqrt(self.variance(x, axes, keepdim, correction)).astype(x.dtype)

@@ -146,10 +146,8 @@ def test_rows_are_normalized(kernel: str, rows: int, n: int, n_threads: int) -> 
         given = g, x, w, *expected[1:], has_mean
         assert_same_bits(rows_reference.gradient_of_rows(*given), _kernels.gradient_of_rows(*given))
     for each in (x, g):
-        for count in (1, n):
-            assert_same_bits(
-                rows_reference.totals_of_rows(each, count), _kernels.totals_of_rows(each, count)
-            )
+        for given in ((each,), (each, n), (each, 1, 0), (each[np.newaxis], n, 2)):
+            assert_same_bits(rows_reference.totals_of_rows(*given), _kernels.totals_of_rows(*given))
     given = g, x, *expected[1:]
     for one, other in zip(
         (*rows_reference.gradient_of_columns(*given), *rows_reference.moments_of_rows(g)),

@@ -63,6 +63,17 @@ class TestLayout:
             assert inner == layout.elements_per_channel(x, axis)
             assert inner == layout.elements_per_channel(x, axis - x.ndim)
 
+    def test_expanded(self, x: np.ndarray) -> None:
+        """The view that ``np.broadcast_to`` gives, to which one may write."""
+        for shape in ((2, *x.shape), (3, 1, *x.shape)):
+            y, expected = layout.expanded(x, shape), np.broadcast_to(x, shape)
+            assert np.array_equal(expected, y)
+            assert y.flags.writeable == x.flags.writeable
+            if x.size:
+                steps = zip(expected.strides, y.strides, shape, strict=True)
+                assert all(one == other or length == 1 for one, other, length in steps)
+                assert np.shares_memory(x, y)
+
     def test_laid_as(self, x: np.ndarray) -> None:
         """The other array lies as the first one does, copied if it did not."""
         first = layout.dense(x)
@@ -97,6 +108,13 @@ def test_room_that_there_is_not() -> None:
         with pytest.raises(MemoryError):
             layout.empty((1 << 60,), dtype)
     assert before == sys.getrefcount(dtype)
+
+
+@pytest.mark.parametrize("shape", [(2, 4), (3,), (1, 3, 1)])
+def test_what_cannot_be_expanded(shape: tuple[int, ...]) -> None:
+    """An axis longer than 1 stays as it is, and none is dropped."""
+    with pytest.raises(ValueError, match=r"broadcast|expanded"):
+        layout.expanded(np.zeros((2, 3)), shape)
 
 
 def test_in_one_order() -> None:

@@ -79,6 +79,12 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sum": lambda x: x.sum(),
     "mean": lambda x: x.mean((0, 2), keepdim=True),
     "max": lambda x: x.max(),
+    "max along an axis": lambda x: x.max(1, keepdim=True).indices,
+    "min along an axis": lambda x: x.min(-1).values,
+    "var": lambda x: x.var((0, 1)),
+    "std": lambda x: x.std(),
+    "pow": lambda x: x**3,
+    "round": lambda x: x.round(),
     "amin": lambda x: x.amin(1),
     "cat": lambda x: pyqref.cat([x, x[:, 1:]], 1),
     "stack": lambda x: pyqref.stack([x, x], -1),
@@ -96,10 +102,29 @@ def test_recording_changes_no_bit(name: str, dtype: Any) -> None:
     """A result is the same, and lies the same way, with a node and without."""
     x = pyqref.from_numpy(X).to(dtype)
     plain, recorded = FUNCTIONS[name](x), FUNCTIONS[name](x.clone().requires_grad_())
-    assert recorded.requires_grad
+    assert recorded.requires_grad or plain.dtype is pyqref.int64
     assert not plain.requires_grad
     assert (plain.dtype, plain.stride()) == (recorded.dtype, recorded.stride())
     assert np.array_equal(plain.numpy(), recorded.detach().numpy())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_numpy_is_silent(name: str, dtype: Any) -> None:
+    """What runs quietly has nothing to warn of, or silences it: no nan, infinity or overflow."""
+    largest = float(np.finfo(dtype).max)
+    numbers = [np.nan, np.inf, -np.inf, largest, -largest, 0.0]
+    x = pyqref.from_numpy(np.resize(np.array(numbers, dtype), X.shape))
+    with np.errstate(all="raise"):
+        FUNCTIONS[name](x)
+        FUNCTIONS[name](x.requires_grad_())
+
+
+def test_clamp_keeps_the_sign_of_a_zero() -> None:
+    """A number that equals a bound is not moved to it."""
+    x = pyqref.tensor([-0.0, 0.0])
+    for low, high in ((0.0, 1.0), (-0.0, None), (-1.0, 0.0), (None, -0.0)):
+        assert [True, False] == np.signbit(x.clamp(low, high).numpy()).tolist()
 
 
 def test_a_forward_of_its_own_is_called() -> None:

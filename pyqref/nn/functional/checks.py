@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from operator import index
 
-import numpy as np
-
+from ... import _kernels
 from ..._typing import Ints, Tensor
 from ...tensor.arguments import described
 from ...tensor.base import TensorBase
@@ -27,9 +26,6 @@ __all__ = [
     "tuple_of",
 ]
 
-#: As ``max``, without NumPy's function in Python around it.
-_largest = np.maximum.reduce
-_INT64 = np.dtype(np.int64)
 #: Of a result; more fit no memory.
 MOST_ELEMENTS = 2**36
 #: Strides, paddings and their like are smaller.
@@ -96,12 +92,11 @@ def require_indices(function: str, name: str, value: Tensor, count: int) -> None
         raise RuntimeError(
             f"{function}(): expected {name} of an integer dtype such as int64, got {value.dtype}"
         )
-    array = value._array
-    if array.dtype == _INT64 and array.size and _largest(array.view(np.uint64), None) < count:
-        return  # as a number without a sign, a negative one is larger than any count
-    if array.size and (array.min() < 0 or array.max() >= count):
-        wrong = array.min() if array.min() < 0 else array.max()
-        raise IndexError(f"{function}(): {name} must be in [0, {count}), got {int(wrong)}")
+    if value._array.size:
+        least, most = _kernels.extremes(value._array)
+        if least < 0 or most >= count:
+            wrong = least if least < 0 else most
+            raise IndexError(f"{function}(): {name} must be in [0, {count}), got {wrong}")
 
 
 def require_probability(name: str, value: float) -> None:

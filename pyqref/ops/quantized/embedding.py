@@ -166,11 +166,11 @@ def require_indices(name: str, label: str, tensor: Tensor, count: int, low: int 
     if tensor.dtype not in (int32, int64):
         raise RuntimeError(f"{name}: {label} must be int32 or int64, got {tensor.dtype}")
     array: np.ndarray = tensor._array
-    if low == 0 and array.dtype == np.int64 and array.size and array.view(np.uint64).max() < count:
-        return array  # as a number without a sign, a negative one is larger than any count
-    if array.size and not (low <= array.min() and array.max() < count):
-        wrong = array[(array < low) | (array >= count)].ravel()[0]
-        raise RuntimeError(f"{name}: {label} must be in [{low}, {count - 1}], found {wrong}")
+    if array.size:
+        least, most = _kernels.extremes(array)
+        if least < low or most >= count:
+            wrong = array[(array < low) | (array >= count)].ravel()[0]
+            raise RuntimeError(f"{name}: {label} must be in [{low}, {count - 1}], found {wrong}")
     return array
 
 

@@ -268,7 +268,8 @@ def bag_limits(
             f"{name}: offsets must be given where indices have 1 dimension, got None"
         )
     bounds = require_indices(name, "offsets", offsets, indices.size + 1)
-    if bounds.ndim != 1 or (bounds.size and bounds[0] != 0) or (bounds[1:] < bounds[:-1]).any():
+    falls = bounds.ndim != 1 or np.logical_or.reduce(bounds[1:] < bounds[:-1])
+    if falls or (bounds.size and bounds[0] != 0):
         raise RuntimeError(
             f"{name}: offsets must be 1-D, begin with 0 and not decrease, got {bounds.tolist()}"
         )
