@@ -10,17 +10,24 @@ from pyqref._kernels.windows.convolution_boxes cimport (
 from pyqref._kernels.windows.gathering cimport copy_floats
 
 
-cdef inline float* place_of(
-    const Convolution* p, const Box* box, Py_ssize_t at, float* out
+cdef inline Py_ssize_t place_of(
+    const Convolution* p, Py_ssize_t z, Py_ssize_t y, Py_ssize_t x
 ) noexcept nogil:
-    """Return the place in the first output of ``out`` of the result at a position of a box."""
+    """Return the place of a result of the first output."""
     cdef const Axis* a = p.axes
-    cdef Py_ssize_t z = box.first[0] + at // p.plane
-    cdef Py_ssize_t y = box.first[1] + at % p.plane // p.pitch
-    cdef Py_ssize_t x = box.first[2] + at % p.pitch
     z = z * a[0].out_step + a[0].out_first
     y = y * a[1].out_step + a[1].out_first
-    return out + z * p.out_deep + y * a[2].out_places + x * a[2].out_step + a[2].out_first
+    return z * p.out_deep + y * a[2].out_places + x * a[2].out_step + a[2].out_first
+
+
+cdef inline Py_ssize_t place_in_box(
+    const Convolution* p, const Box* box, Py_ssize_t at
+) noexcept nogil:
+    """Return the place of the result at a position of a box."""
+    return place_of(
+        p, box.first[0] + at // p.plane, box.first[1] + at % p.plane // p.pitch,
+        box.first[2] + at % p.pitch,
+    )
 
 
 cdef inline bint is_whole(const Convolution* p, const Box* box, const Place* tile) noexcept nogil:
@@ -45,7 +52,7 @@ cdef inline void put_sums(
     while at < end and y < box.count[1]:
         rest = p.pitch - at % p.pitch
         count = min(end - at, box.count[2] - p.pitch + rest)
-        to = place_of(p, box, at, out)
+        to = out + place_in_box(p, box, at)
         if count > 0:
             for o in range(outputs):
                 if step > 1:
@@ -65,13 +72,14 @@ cdef inline void convolve_outputs(
 ) noexcept nogil:
     """Some outputs of one box."""
     cdef Py_ssize_t depth = p.channels * p.taps
-    cdef Py_ssize_t block, k, i
+    cdef Py_ssize_t block, k, i, end
     cdef Terms t
     t.is_first, t.bias = True, bias
+    t.ends, t.blocks = &end, 1
     t.weight, t.weight_row = weight, p.weight_row
     for i in range(count):
         if is_whole(p, box, tiles + i):     # its sums are made where they belong
-            tiles[i].sums = place_of(p, box, tiles[i].at, out) + p.planes[first]
+            tiles[i].sums = out + place_in_box(p, box, tiles[i].at) + p.planes[first]
             tiles[i].row = p.out_row
         else:
             tiles[i].sums, tiles[i].row = sums + i * POSITIONS, count * POSITIONS
@@ -80,7 +88,7 @@ cdef inline void convolve_outputs(
             return
         k = block * TERMS
         t.weights, t.offsets = p.weights + k, p.offsets + k
-        t.terms = min(<Py_ssize_t> TERMS, depth - k)
+        end = min(<Py_ssize_t> TERMS, depth - k)
         add_tiles(&t, outputs, copied, tiles, count)
         t.is_first = False
     for i in range(count):
@@ -94,25 +102,30 @@ cdef inline float* scratch_of(const Convolution* p, int thread) noexcept nogil:
     return <float*> ((at + LINE - 1) // LINE * LINE)
 
 
+cdef inline Py_ssize_t box_of(const Convolution* p, Py_ssize_t index, Box* box) noexcept nogil:
+    """Find a box, and return its group: the groups of all images are counted."""
+    cdef Py_ssize_t axis
+    for axis in range(2, -1, -1):
+        box.first[axis] = index % p.axes[axis].boxes * p.axes[axis].box
+        box.count[axis] = min(p.axes[axis].box, p.axes[axis].out_size - box.first[axis])
+        index //= p.axes[axis].boxes
+    return index
+
+
 cdef inline void convolution_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Some outputs of one box of one group of one image."""
     cdef const Convolution* p = <const Convolution*> context
     cdef float* copied = scratch_of(p, thread)
     cdef float* sums = copied + p.copied
     cdef Place* tiles = p.tiles + thread * p.places
-    cdef Py_ssize_t rest = index // p.shares
     cdef Py_ssize_t first = index % p.shares * p.share
     cdef Py_ssize_t end = min(first + p.share, p.outputs)
-    cdef Py_ssize_t axis, channel, group, count, some
-    cdef const float* image
+    cdef Py_ssize_t channel, count, some
     cdef const float* bias = NULL
     cdef Box box
-    for axis in range(2, -1, -1):
-        box.first[axis] = rest % p.axes[axis].boxes * p.axes[axis].box
-        box.count[axis] = min(p.axes[axis].box, p.axes[axis].out_size - box.first[axis])
-        rest //= p.axes[axis].boxes
-    group = rest % p.groups             # rest counts the groups of all images
-    image = p.x + rest * p.channels * p.x_channel
+    cdef Py_ssize_t rest = box_of(p, index // p.shares, &box)
+    cdef Py_ssize_t group = rest % p.groups
+    cdef const float* image = p.x + rest * p.channels * p.x_channel
     for channel in range(p.channels):
         if channel % 64 == 63 and is_ending():
             return

@@ -24,7 +24,8 @@ cdef extern from "windows/convolution.h":
         const float* bias
         const Py_ssize_t* weights
         const Py_ssize_t* offsets
-        Py_ssize_t weight_row, terms
+        const Py_ssize_t* ends
+        Py_ssize_t weight_row, blocks
         bint is_first
     ctypedef struct Place:
         Py_ssize_t at
@@ -68,6 +69,8 @@ cdef struct Convolution:
     Py_ssize_t share, shares    # outputs of a task, and tasks of a box
     Py_ssize_t some             # outputs whose sums wait together
     Py_ssize_t places           # tiles of a box at the most
+    Py_ssize_t pieces           # of a box at the most (convolution_columns.pxd)
+    bint met_infinity           # or nan
     Py_ssize_t* offsets         # of what each term meets
     Py_ssize_t* weights         # where the weight of each term is
     Py_ssize_t* planes          # where the results of each output of a group begin

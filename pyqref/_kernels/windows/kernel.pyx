@@ -12,8 +12,9 @@ from pyqref._kernels.windows.convolution_boxes cimport (
     BOX, OUTPUT_ROWS, POSITIONS, SUMS, Convolution, Place, choose_boxes, fill_axes, fill_offsets,
     fill_planes, floats_of_box,
 )
+from pyqref._kernels.windows.convolution_columns cimport convolve_columns, suits_columns
 from pyqref._kernels.windows.convolution_weights cimport (
-    FEWEST_TERMS, RESULTS, Span, WeightGradient, weight_gradient_task,
+    FEWEST_TERMS, RESULTS, Span, WeightGradient, are_met_in_place, weight_gradient_task,
 )
 from pyqref._kernels.windows.depthwise cimport (
     Depthwise, depthwise_task, depthwise_weight_task, run_depthwise,
@@ -168,7 +169,6 @@ def convolve(
     p.out = <float*> cnp.PyArray_DATA(out)
     if bias is not None:
         p.bias = <const float*> cnp.PyArray_DATA(bias)
-    choose_boxes(&p)
     tasks = images * groups
     terms = p.channels * p.taps
     n_threads = useful_threads(
@@ -176,21 +176,8 @@ def convolve(
         * p.axes[0].out_size * p.axes[1].out_size * p.axes[2].out_size,
         PRODUCTS_PER_THREAD, n_threads,
     )
-    tasks *= p.axes[0].boxes * p.axes[1].boxes * p.axes[2].boxes
-    # Tasks that are fewer than make threads equally busy are cut once more.
-    p.shares = 1 if n_threads == 1 or tasks >= 4 * n_threads else 4 * n_threads // tasks
-    p.share = max((p.outputs + p.shares - 1) // p.shares, min(p.outputs, <Py_ssize_t> OUTPUT_ROWS))
-    p.shares = (p.outputs + p.share - 1) // p.share
-    p.some = max(SUMS // (p.places * POSITIONS), <Py_ssize_t> OUTPUT_ROWS)
-    p.some = min(p.share, p.some // OUTPUT_ROWS * OUTPUT_ROWS)
-    p.buffer = p.copied + p.some * p.places * POSITIONS + 16
     p.offsets = <Py_ssize_t*> malloc((2 * terms + p.outputs) * sizeof(Py_ssize_t))
-    p.tiles = <Place*> malloc(p.places * n_threads * sizeof(Place))
-    p.scratch = <float*> malloc(p.buffer * n_threads * sizeof(float))
-    if p.offsets == NULL or p.tiles == NULL or p.scratch == NULL:
-        free(p.offsets)
-        free(p.tiles)
-        free(p.scratch)
+    if p.offsets == NULL:
         raise MemoryError()
     p.weights, p.planes = p.offsets + terms, p.offsets + 2 * terms
     for k in range(terms):
@@ -200,9 +187,30 @@ def convolve(
             p.weights[k] = order[k]
         for k in range(p.taps, terms):
             p.weights[k] = p.weights[k - p.taps] + p.outputs * all_taps
+    fill_planes(&p, side_by_side)
+    choose_boxes(&p)
+    if suits_columns(&p):
+        if convolve_columns(&p, images, n_threads):
+            free(p.offsets)
+            return
+        choose_boxes(&p)
+    tasks *= p.axes[0].boxes * p.axes[1].boxes * p.axes[2].boxes
+    # Tasks that are fewer than make threads equally busy are cut once more.
+    p.shares = 1 if n_threads == 1 or tasks >= 4 * n_threads else 4 * n_threads // tasks
+    p.share = max((p.outputs + p.shares - 1) // p.shares, min(p.outputs, <Py_ssize_t> OUTPUT_ROWS))
+    p.shares = (p.outputs + p.share - 1) // p.share
+    p.some = max(SUMS // (p.places * POSITIONS), <Py_ssize_t> OUTPUT_ROWS)
+    p.some = min(p.share, p.some // OUTPUT_ROWS * OUTPUT_ROWS)
+    p.buffer = p.copied + p.some * p.places * POSITIONS + 16
+    p.tiles = <Place*> malloc(p.places * n_threads * sizeof(Place))
+    p.scratch = <float*> malloc(p.buffer * n_threads * sizeof(float))
+    if p.tiles == NULL or p.scratch == NULL:
+        free(p.offsets)
+        free(p.tiles)
+        free(p.scratch)
+        raise MemoryError()
     with nogil:
         fill_offsets(&p)
-        fill_planes(&p, side_by_side)
         parallel_for(convolution_task, &p, tasks * p.shares, n_threads)
         free(p.offsets)
         free(p.tiles)
@@ -222,7 +230,7 @@ def convolve_weights(
     cdef cnp.npy_intp[3] shape = [
         cnp.PyArray_DIM(grad, 1), cnp.PyArray_DIM(x, 1) // groups, 1
     ]
-    cdef Py_ssize_t axis, most
+    cdef Py_ssize_t axis
     memset(&w, 0, sizeof(WeightGradient))
     fill_axes(p, x, axes)
     w.length = 1
@@ -240,18 +248,31 @@ def convolve_weights(
         <double> w.images * w.length * shape[0] * shape[1] * shape[2], PRODUCTS_PER_THREAD,
         n_threads,
     )
+    w.in_place = are_met_in_place(&w)
+    run_weight_gradient(&w, n_threads)
+    if p.met_infinity:
+        w.in_place = False
+        run_weight_gradient(&w, n_threads)
+
+
+cdef int run_weight_gradient(WeightGradient* w, int n_threads) except -1:
+    cdef Convolution* p = &w.layer
+    cdef Py_ssize_t most
     # As many channels as are copied at a time, but so few that every thread has some.
     p.channels = 1
-    most = BOX // floats_of_box(p, True)
-    if n_threads > 1 and groups < 2 * n_threads:
-        most = min(most, w.all_channels * groups // (2 * n_threads))
+    most = BOX // (floats_of_box(p, True) if not w.in_place else p.x_channel)
+    if n_threads > 1 and p.groups < 2 * n_threads:
+        most = min(most, w.all_channels * p.groups // (2 * n_threads))
     p.channels = min(
         max(most, (FEWEST_TERMS + p.taps - 1) // p.taps, <Py_ssize_t> 1), w.all_channels
     )
     w.chunks = (w.all_channels + p.channels - 1) // p.channels
     p.channels = (w.all_channels + w.chunks - 1) // w.chunks
-    p.copied = floats_of_box(p, True) // 16 * 16 + 16
-    # A panel, the sums, and then the runs, of which there are at most as many as results.
+    w.step, p.copied = 1, floats_of_box(p, True) // 16 * 16 + 16
+    if w.in_place:
+        w.step, p.copied = p.taps, 0
+        p.plane, p.pitch, p.channel = p.x_deep, p.axes[2].size, p.x_channel
+    # A panel, the sums, and then the spans, of which there are at most as many as results.
     p.buffer = (
         p.copied + RESULTS * POSITIONS + w.panels * p.channels * p.taps * POSITIONS
         + RESULTS * sizeof(Span) // sizeof(float) + 16
@@ -264,6 +285,7 @@ def convolve_weights(
         raise MemoryError()
     with nogil:
         fill_offsets(p)
-        parallel_for(weight_gradient_task, &w, groups * w.chunks, n_threads)
+        parallel_for(weight_gradient_task, w, p.groups * w.chunks, n_threads)
         free(p.offsets)
         free(p.scratch)
+    return 0
