@@ -28,6 +28,7 @@ except ModuleNotFoundError:  # nothing was compiled
 __all__ = [
     "contiguous",
     "copied",
+    "copied_as",
     "dense",
     "elements_per_channel",
     "empty",
@@ -200,6 +201,23 @@ def laid_as(first: np.ndarray, other: np.ndarray) -> np.ndarray:
     copy = output_like(first, other.dtype)
     np.copyto(copy, other)
     return copy
+
+
+def copied_as(first: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return a copy of ``other``, of the type of ``first``, as a gradient of ``first`` lies.
+
+    It lies in memory as ``first`` does, or in C order where that has gaps.
+
+    Examples
+    --------
+    >>> copied_as(np.zeros((2, 3)).T, np.ones((3, 2), np.float32)).strides
+    (8, 24)
+    """
+    cast = other.astype(first.dtype, copy=False)
+    if first.flags.c_contiguous or not is_dense(first):
+        return copied(cast, "C") if cast is other else contiguous(cast)
+    laid = laid_as(first, cast)
+    return copied(laid, "K") if laid is other else laid
 
 
 def images(

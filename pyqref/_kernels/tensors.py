@@ -8,6 +8,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from . import layout
+
 __all__ = [
     "TensorSlots",
     "becomes_grad",
@@ -152,12 +154,18 @@ def continues(array: Any, edge: Any) -> Any:
 def becomes_grad(tensor: Any, gradient: Any) -> bool:
     """Make an array the gradient of a tensor that has none; False, and nothing, if it is not as it.
 
-    It must be of its dtype and in C order; nothing else may hold it.
+    It must be of its dtype and lie in memory as the tensor does, or where that has gaps in C order;
+    nothing else may hold it.
     """
-    if tensor._grad is not None or gradient.dtype is not tensor._array.dtype:
+    array = tensor._array
+    if tensor._grad is not None or gradient.dtype is not array.dtype:
         return False
-    if not gradient.flags.c_contiguous:
-        return False
+    if not (gradient.flags.c_contiguous and array.flags.c_contiguous):
+        if layout.is_dense(array):
+            if gradient.strides != array.strides:
+                return False
+        elif not gradient.flags.c_contiguous:
+            return False
     tensor._grad = wrap(gradient)
     return True
 

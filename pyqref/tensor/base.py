@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._insides.numpy_errors import quiet
+from .._kernels.layout import copied_as
 from .._kernels.tensors import (
     TensorSlots,
     continues,
@@ -149,7 +150,7 @@ class TensorBase(TensorSlots):
         own, dtype = self._grad, self._array.dtype
         with quiet():
             if own is None:
-                self._grad = wrap(grad.astype(dtype, order="C"))
+                self._grad = wrap(copied_as(self._array, grad))
             elif overlaps(own._array):
                 self._grad = wrap(own._array + grad.astype(dtype, copy=False))
             else:

@@ -87,6 +87,13 @@ class TestFirstGradient:
         assert tensors.becomes_grad(x, gradient)
         assert x.grad._array is gradient
 
+    def test_it_lies_as_the_tensor_does(self) -> None:
+        """Where the tensor has gaps, in C order."""
+        x, gradient = tensors.wrap(floats(6).reshape(2, 3).T), floats(6).reshape(3, 2)
+        assert not tensors.becomes_grad(x, gradient)
+        assert tensors.becomes_grad(x, gradient.T.copy().T)
+        assert tensors.becomes_grad(tensors.wrap(floats(4)[::2]), floats(2))
+
     @pytest.mark.parametrize(
         "gradient", [np.zeros(2), floats(4)[::2], floats(2).astype(">f4")], ids=str
     )
