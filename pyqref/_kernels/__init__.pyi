@@ -16,10 +16,13 @@ from .channels import gradient_of_columns as gradient_of_columns
 from .channels import gradient_of_normalized as gradient_of_normalized
 from .channels import gradient_of_rows as gradient_of_rows
 from .channels import moments_of_channels as moments_of_channels
+from .channels import moments_of_groups as moments_of_groups
 from .channels import moments_of_rows as moments_of_rows
+from .channels import normalize_groups as normalize_groups
 from .channels import normalize_rows as normalize_rows
 from .channels import scale_channels as scale_channels
 from .channels import sums_of_channels as sums_of_channels
+from .channels import sums_of_images as sums_of_images
 from .channels import totals_across as totals_across
 from .channels import totals_of_columns as totals_of_columns
 from .channels import totals_of_rows as totals_of_rows

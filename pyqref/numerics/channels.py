@@ -7,7 +7,7 @@ import numpy as np
 from .moments import sums
 from .types import FloatArray
 
-__all__ = ["gradient_of_normalized", "scale_channels", "sums_of_channels"]
+__all__ = ["gradient_of_normalized", "scale_channels", "sums_of_channels", "sums_of_images"]
 
 
 def scale_channels(
@@ -24,7 +24,8 @@ def scale_channels(
     x
         Numbers ``(N, C, L)``.
     scale, shift
-        One number for each channel. What is divided is not shifted.
+        One number for each channel, ``(C,)``, or for each of every image, ``(N, C)``. What is
+        divided is not shifted.
     center
         Numbers to take from x first; they need a shift.
 
@@ -35,10 +36,10 @@ def scale_channels(
     """
     with np.errstate(all="ignore"):
         if center is not None:
-            x = x - center[:, np.newaxis]
-        y: FloatArray = x / scale[:, np.newaxis] if divides else x * scale[:, np.newaxis]
+            x = x - center[..., np.newaxis]
+        y: FloatArray = x / scale[..., np.newaxis] if divides else x * scale[..., np.newaxis]
         if shift is not None:
-            y += shift[:, np.newaxis]
+            y += shift[..., np.newaxis]
         return y
 
 
@@ -57,9 +58,27 @@ def sums_of_channels(
     (array([3., 7.], dtype=float32), array([5., 4.], dtype=float32))
     """
     with np.errstate(all="ignore"):
-        centered = (b - center[:, np.newaxis]).astype(np.float64)
+        centered = (b - center[..., np.newaxis]).astype(np.float64)
         double = a.astype(np.float64)
         return sums(double).astype(a.dtype), sums(double * centered).astype(a.dtype)
+
+
+def sums_of_images(
+    a: FloatArray, b: FloatArray, center: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """:func:`sums_of_channels` of each image by itself, with a center for each of its channels.
+
+    Center and results are ``(N, C)``.
+
+    Examples
+    --------
+    >>> x = np.float32([[[1, 2]], [[3, 4]]])
+    >>> [each.tolist() for each in sums_of_images(x, x, np.float32([[0], [3]]))]
+    [[[3.0], [7.0]], [[5.0], [4.0]]]
+    """
+    each = [x.reshape(1, x.shape[0] * x.shape[1], x.shape[2]) for x in (a, b)]
+    sums, products = sums_of_channels(each[0], each[1], center.reshape(-1))
+    return sums.reshape(center.shape), products.reshape(center.shape)
 
 
 def gradient_of_normalized(
@@ -73,7 +92,7 @@ def gradient_of_normalized(
     """``grad * scale - (x - center) * factor - shift``, from left to right.
 
     The gradient of what batch norm in training was taken of, with one number of each kind for
-    each channel.
+    each channel, ``(C,)``, or for each of every image, ``(N, C)``.
 
     Examples
     --------
@@ -82,9 +101,9 @@ def gradient_of_normalized(
     array([[[ 8., 17.]]], dtype=float32)
     """
     with np.errstate(all="ignore"):
-        centered = x - center[:, np.newaxis]
-        centered *= factor[:, np.newaxis]
-        result: FloatArray = grad * scale[:, np.newaxis]
+        centered = x - center[..., np.newaxis]
+        centered *= factor[..., np.newaxis]
+        result: FloatArray = grad * scale[..., np.newaxis]
         result -= centered
-        result -= shift[:, np.newaxis]
+        result -= shift[..., np.newaxis]
         return result

@@ -1,6 +1,6 @@
 """Sums, layer and RMS normalization of rows of floats: the order that kernels keep.
 
-Group and instance norm take the moments of :mod:`.moments` and the products of :mod:`.channels`.
+The gradients of group and instance norm are products of :mod:`.channels`.
 """
 
 from __future__ import annotations
@@ -9,14 +9,18 @@ import math
 
 import numpy as np
 
+from .channels import scale_channels
 from .float_softmax import sum_of_rows
 from .types import FloatArray
 
 __all__ = [
     "gradient_of_columns",
     "gradient_of_rows",
+    "moments_of_groups",
     "moments_of_rows",
+    "normalize_groups",
     "normalize_rows",
+    "places_of_blocks",
     "sum_of_blocks",
     "totals_across",
     "totals_of_columns",
@@ -42,6 +46,17 @@ def sum_of_blocks(x: FloatArray) -> FloatArray:
     >>> sum_of_blocks(np.arange(20, dtype=np.float32)[np.newaxis])
     array([[190.]])
     """
+    return sum_of_rows(places_of_blocks(x))
+
+
+def places_of_blocks(x: FloatArray) -> FloatArray:
+    """Return the 16 sums P of each row of ``x`` ``(rows, n)``, of ``eq-sum-of-blocks``.
+
+    Examples
+    --------
+    >>> places_of_blocks(np.arange(20, dtype=np.float32)[np.newaxis])[0, :5]
+    array([16., 18., 20., 22.,  4.])
+    """
     rows, n = x.shape
     size = STEPS * SPREAD
     padded = np.zeros((rows, -(-n // size) * size), x.dtype)
@@ -53,7 +68,7 @@ def sum_of_blocks(x: FloatArray) -> FloatArray:
         for step in block.swapaxes(0, 1):
             short += step
         places += short[:, : SPREAD // 2] + short[:, SPREAD // 2 :]
-    return sum_of_rows(places)
+    return places
 
 
 def totals_of_rows(x: FloatArray, count: int = 1, kept: int = 1) -> FloatArray:
@@ -140,6 +155,89 @@ def moments_of_rows(x: FloatArray) -> tuple[FloatArray, FloatArray]:
         center = _means(x)
         centered = x - center
         return center[:, 0], _means(centered * centered)[:, 0]
+
+
+def moments_of_groups(x: FloatArray, groups: int) -> tuple[FloatArray, FloatArray]:
+    r"""Mean and (biased) variance of each group of channels of each image of ``x`` ``(N, C, L)``.
+
+    Equation ``eq-float-group-moments``, where channel c of a group of k has the 16 sums
+    :math:`P_{c, j}` of ``eq-sum-of-blocks`` of its L numbers, or of what they differ from the mean
+    by, squared:
+
+    .. math::
+        P_j = \sum_c P_{c, j}, \qquad
+        S = ((P_0 + P_8) + (P_4 + P_{12})) + \dots, \qquad
+        \mu, v = \mathrm{fl}\Big(\frac{S}{k L}\Big)
+
+    Results are ``(N, groups)``. Where L is 1, a group is a row: a channel of k numbers.
+
+    Examples
+    --------
+    >>> x = np.float32([[[1, 3], [5, 7]]])
+    >>> [each.tolist() for each in moments_of_groups(x, 1)]
+    [[[4.0]], [[5.0]]]
+    """
+    if x.shape[2] == 1:
+        x = x.reshape(x.shape[0], groups, x.shape[1] // groups)
+    images, channels, length = x.shape
+    shape = images, groups, channels // groups
+
+    def means(terms: FloatArray) -> FloatArray:
+        each = places_of_blocks(terms.reshape(images * channels, length))
+        places = np.zeros((images, groups, SPREAD // 2))
+        for channel in np.moveaxis(each.reshape(*shape, SPREAD // 2), 2, 0):
+            places += channel
+        sums = sum_of_rows(places.reshape(images * groups, SPREAD // 2))
+        return (sums[:, 0] / np.float64(shape[2] * length)).astype(x.dtype).reshape(shape[:2])
+
+    with np.errstate(all="ignore"):
+        center = means(x)
+        centered = x - np.repeat(center, shape[2], axis=1)[..., np.newaxis]
+        return center, means(centered * centered)
+
+
+def normalize_groups(
+    x: FloatArray, groups: int, weight: FloatArray | None, bias: FloatArray | None, eps: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    r"""Channels less the mean of their group, over the root of its variance.
+
+    Equation ``eq-float-group-norm``, with the moments of ``eq-float-group-moments``; the factor of
+    a channel c is worked out in double and rounded once:
+
+    .. math::
+        y = (x - \mu) \cdot \mathrm{fl}(f w_c) + b_c, \qquad f = 1 / \sqrt{v + \epsilon}
+
+    Parameters
+    ----------
+    x
+        ``(N, C, L)``.
+    groups
+        By which C can be divided.
+    weight, bias
+        ``(C,)``, or None.
+    eps
+        What is added to v.
+
+    Returns
+    -------
+    tuple
+        y, and of each channel of each image, ``(N, C)``: :math:`\mu`, f, and f times its weight.
+
+    Examples
+    --------
+    >>> x = np.float32([[[0, 4], [0, 4]]])
+    >>> y, center, factor, scale = normalize_groups(x, 1, np.float32([1, 3]), None, 0.0)
+    >>> y.tolist(), center.tolist(), factor.tolist(), scale.tolist()
+    ([[[-1.0, 1.0], [-3.0, 3.0]]], [[2.0, 2.0]], [[0.5, 0.5]], [[0.5, 1.5]])
+    """
+    each = x.shape[1] // groups
+    with np.errstate(all="ignore"):
+        center, variance = (np.repeat(one, each, axis=1) for one in moments_of_groups(x, groups))
+        wide = 1 / np.sqrt(variance.astype(np.float64) + eps)
+        factor = wide.astype(x.dtype)
+        scale = factor if weight is None else (wide * weight).astype(x.dtype)
+        shift = np.zeros_like(scale) if bias is None else np.broadcast_to(bias, scale.shape)
+        return scale_channels(x, scale, shift, center=center), center, factor, scale
 
 
 def normalize_rows(

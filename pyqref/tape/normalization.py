@@ -182,64 +182,34 @@ class GroupNorm(Operation):
     def forward(
         self, x: Array, num_groups: int, weight: Array | None, bias: Array | None, eps: float
     ) -> Array:
-        batch, channels = x.shape[:2]
-        given, x = x, contiguous(x)  # rows are added up in this order
-        size = math.prod(x.shape[1:]) // num_groups
-        center, variance = _kernels.moments_of_rows(x.reshape(batch * num_groups, size))
-        # From here on a number for each channel of each sample.
-        repeated = channels // num_groups
-        center = np.repeat(center, repeated)
-        wide = np.repeat(1 / np.sqrt(variance.astype(np.float64) + eps), repeated)
-        factor = scale = wide.astype(x.dtype)
-        if weight is not None:
-            scale = (wide * _of_samples(weight, batch)).astype(x.dtype)
-        shift = np.zeros_like(factor) if bias is None else _of_samples(bias, batch)
-        self.groups = batch * num_groups, size
-        self.save(x, center, factor, scale, weight)
-        if given is x or not lies_in_result_order(given):
-            y = _kernels.scale_channels(_lines(x), scale, shift, False, center)
-            return y.reshape(x.shape)
-        parameters = [each.reshape(batch, channels) for each in (scale, shift, center)]
-        samples = [
-            _kernels.scale_channels(_channels(sample[np.newaxis]), a, b, False, c)
-            for sample, a, b, c in zip(given, *parameters, strict=True)
-        ]
-        if batch == 1:
-            return samples[0].reshape(x.shape)
-        return _kernels.join(tuple([y.reshape(1, *x.shape[1:]) for y in samples]), 0)
+        x = x if lies_in_result_order(x) else contiguous(x)
+        y, *parameters = _kernels.normalize_groups(_channels(x), num_groups, weight, bias, eps)
+        groups = x.shape[0] * num_groups
+        self.groups = groups, x.size // max(groups, 1)
+        self.save(x, *parameters, weight)
+        return y.reshape(x.shape)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         saved, center, factor, scale, weight = self.saved
-        x, grad = _lines(saved), _lines(grads[0])
+        x, grad = _channels(saved), _channels(grads[0])
         groups, size = self.groups
         repeated = factor.size // max(groups, 1)
         of_x: Array | None = None
-        sums, products = _kernels.sums_of_channels(grad, x, center)
+        sums, products = _kernels.sums_of_images(grad, x, center)
         products *= factor
         if self.needs[0]:
             # scale * grad - factor * mean(weight * (grad + normalized * its mean product))
             means = []
             for each in (sums, products):
                 if weight is not None:
-                    each = each * _of_samples(weight, len(saved))
+                    each = each * weight
                 mean = each.reshape(groups, repeated).sum(axis=1, dtype=np.float64) / np.float64(
                     size
                 )
-                means.append(factor * np.repeat(mean.astype(x.dtype), repeated))
+                means.append(factor * np.repeat(mean.astype(x.dtype), repeated).reshape(each.shape))
             arguments = scale, center, factor * means[1], means[0]
             of_x = _kernels.gradient_of_normalized(grad, x, *arguments).reshape(saved.shape)
         of_weight, of_bias = (
-            each.reshape(saved.shape[:2]).sum(axis=0, dtype=np.float64).astype(x.dtype)
-            for each in (products, sums)
+            each.sum(axis=0, dtype=np.float64).astype(x.dtype) for each in (products, sums)
         )
         return of_x, None, of_weight, of_bias
-
-
-def _of_samples(values: Array, batch: int) -> Array:
-    """A number for each channel of each sample."""
-    return values if batch == 1 else np.tile(values, batch)
-
-
-def _lines(x: Array) -> Array:
-    """``(N, C, *size)`` as ``(1, N C, L)``."""
-    return x.reshape(1, x.shape[0] * x.shape[1], math.prod(x.shape[2:]))

@@ -40,3 +40,23 @@ def test_gradient_of_normalized() -> None:
     expected = GRAD * along(SCALE) - (X - along(CENTER)) * along(factor) - along(SHIFT)
     found = channels.gradient_of_normalized(GRAD, X, SCALE, CENTER, factor, SHIFT)
     assert np.array_equal(expected, found)
+
+
+def test_images_by_themselves() -> None:
+    """With numbers for each channel of every image, each image is one of a batch of one."""
+    scale, shift, center = (np.stack([each, each[::-1]]) for each in (SCALE, SHIFT, CENTER))
+    scaled = channels.scale_channels(X, scale, shift, center=center)
+    sums = channels.sums_of_images(GRAD, X, center)
+    gradient = channels.gradient_of_normalized(GRAD, X, scale, center, scale, shift)
+    for i in range(2):
+        one, grad = X[i : i + 1], GRAD[i : i + 1]
+        given = scale[i], shift[i]
+        expected = channels.scale_channels(one, *given, center=center[i])
+        assert np.array_equal(expected[0], scaled[i])
+        for expected, found in zip(
+            channels.sums_of_channels(grad, one, center[i]), sums, strict=True
+        ):
+            assert np.array_equal(expected, found[i])
+        given = scale[i], center[i], scale[i], shift[i]
+        expected = channels.gradient_of_normalized(grad, one, *given)
+        assert np.array_equal(expected[0], gradient[i])

@@ -77,6 +77,39 @@ def test_eq_float_norm_moments__fractions() -> None:
         assert abs(Fraction(float(variance)) - around) <= (SUM_BOUND + 4) * U * around
 
 
+def test_eq_float_group_moments__fractions() -> None:
+    """Groups are added up in one go, as exactly as rows; one channel is a row."""
+    images = X.reshape(1, 3, 301).repeat(2, 0)
+    for x, center, variance in zip(images, *numerics.moments_of_groups(images, 1), strict=True):
+        numbers = fractions(x)
+        exact, size = mean(numbers), mean([*map(abs, numbers)])
+        assert abs(Fraction(float(center[0])) - exact) <= SUM_BOUND * U * size + U * abs(exact)
+        around = mean([(each - Fraction(float(center[0]))) ** 2 for each in numbers])
+        assert abs(Fraction(float(variance[0])) - around) <= (SUM_BOUND + 4) * U * around
+    for rows, groups in zip(
+        numerics.moments_of_rows(X), numerics.moments_of_groups(images, 3), strict=True
+    ):
+        assert np.array_equal([rows, rows], groups)
+
+
+def test_eq_float_group_norm__fractions() -> None:
+    """Each operation rounded: the factor of a channel once, and three of each result."""
+    x = X.reshape(1, 3, 301)
+    weight, bias = WEIGHT[:3], BIAS[:3]
+    y, centers, factors, scales = numerics.normalize_groups(x, 1, weight, bias, float(EPS))
+    _, variance = numerics.moments_of_groups(x, 1)
+    exact = factor_of(Fraction(float(variance[0, 0])))
+    for channel in range(3):
+        f, s = (Fraction(float(each[0, channel])) for each in (factors, scales))
+        w, b = Fraction(float(weight[channel])), Fraction(float(bias[channel]))
+        assert abs(f - exact) <= 2 * U * exact
+        assert abs(s - exact * w) <= 2 * U * abs(exact * w)
+        middle = Fraction(float(centers[0, channel]))
+        for number, result in zip(fractions(x[0, channel]), fractions(y[0, channel]), strict=True):
+            product = (number - middle) * s
+            assert abs(result - (product + b)) <= 3 * U * (abs(product) + abs(b))
+
+
 @pytest.mark.parametrize("has_mean", [True, False])
 def test_eq_float_norm__fractions(has_mean: bool) -> None:
     """Each operation rounded: of what is normalized, four roundings and that of the variance."""

@@ -28,6 +28,7 @@ SHAPES = [
     (2, 0, 3),
     (0, 3, 4),
     (2, 3, 0),
+    (2, 290, 65),
 ]
 
 
@@ -129,6 +130,54 @@ def test_gradient_of_normalized(
     expected = reference.gradient_of_normalized(grad, x, *parameters)
     for one, other in ((last(grad), last(x)), (last(grad), x)):
         assert_same_bits(expected, _kernels.gradient_of_normalized(one, other, *parameters))
+
+
+@pytest.mark.parametrize("shape", [(3, 17, 64), (2, 31, 17), (3, 70, 1), (9, 33, 8), (2, 300, 5)])
+def test_images_by_themselves(kernel: str, shape: tuple[int, ...], n_threads: int) -> None:
+    """Numbers for each channel of every image, whichever way images lie."""
+    x, grad = numbers(*shape, special=True), numbers(*shape[::-1]).T.copy()
+    scale, shift, center, factor = (numbers(*shape[:2]) + np.float32(i) for i in range(4))
+    scaled = reference.scale_channels(x, scale, shift, center=center)
+    sums = reference.sums_of_images(grad, x, center)
+    gradient = reference.gradient_of_normalized(grad, x, scale, center, factor, shift)
+    for one, other in ((x, grad), (last(x), last(grad)), (last(x), grad)):
+        assert_same_bits(scaled, _kernels.scale_channels(one, scale, shift, center=center))
+        for expected, found in zip(sums, _kernels.sums_of_images(other, one, center), strict=True):
+            assert_same_bits(expected, found)
+        given = other, one, scale, center, factor, shift
+        assert_same_bits(gradient, _kernels.gradient_of_normalized(*given))
+
+
+@pytest.mark.parametrize("length", [0, 1, 16, 17, 31, 33, 255, 256, 257, 300])
+@pytest.mark.parametrize("channels", [0, 6, 32, 33, 70])
+def test_groups_are_normalized(kernel: str, channels: int, length: int, n_threads: int) -> None:
+    """Around places and blocks of a channel, and the channels that are added side by side."""
+    weight, bias = numbers(channels), numbers(channels) - np.float32(1)
+    for images in (0, 1, 3):
+        x = numbers(images, channels, length, special=length > 255) * np.float32(9) + np.float32(3)
+        for groups in {1, max(channels // 3, 1), max(channels, 1)}:
+            if channels % groups:
+                continue
+            moments = rows_reference.moments_of_groups(x, groups)
+            given = (weight, bias) if groups > 1 else (None, None)
+            normal = rows_reference.normalize_groups(x, groups, *given, 1e-5)
+            for each in (x, last(x), np.asfortranarray(x)):
+                found = _kernels.moments_of_groups(each, groups)
+                for one, other in zip(moments, found, strict=True):
+                    assert_same_bits(one, other)
+                found = _kernels.normalize_groups(each, groups, *given, 1e-5)
+                for one, other in zip(normal, found, strict=True):
+                    assert_same_bits(one, other)
+    double = x.astype(np.float64), 1
+    for one, other in (
+        (rows_reference.moments_of_groups(*double), _kernels.moments_of_groups(*double)),
+        (
+            rows_reference.normalize_groups(*double, weight, None, 1e-5),
+            _kernels.normalize_groups(*double, weight, None, 1e-5),
+        ),
+    ):
+        for expected, found in zip(one, other, strict=True):
+            assert_same_bits(expected, found)
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65, 255, 256, 257, 1001])

@@ -157,17 +157,32 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
     "channel sums": (
         "channels",
         lambda: _kernels.sums_of_channels(LINES, LINES, reals(5)),
-        {"add_up": (3, 4)},
+        {"add_up": (4, 5)},
     ),
     "scale": (
         "channels",
         lambda: _kernels.scale_channels(LINES, reals(5), reals(5)),
-        {"scale": (4,)},
+        {"scale": (5,)},
     ),
     "normalized": (
         "channels",
         lambda: _kernels.gradient_of_normalized(LINES, LINES, *[reals(5)] * 4),
-        {"gradient": (3,)},
+        {"gradient": (4,)},
+    ),
+    "channel sums of images": (
+        "channels",
+        lambda: _kernels.sums_of_images(*[LINES.swapaxes(1, 2)] * 2, reals(2, 7)),
+        {"add_up": (4, 5)},
+    ),
+    "moments of groups": (
+        "channels",
+        lambda: _kernels.moments_of_groups(LINES, 5),
+        {"moments_of_groups": (3, 4)},
+    ),
+    "groups normalized": (
+        "channels",
+        lambda: _kernels.normalize_groups(LINES, 5, None, None, 1e-5),
+        {"normalize_groups": (6, 7, 8, 9)},
     ),
     "totals of rows": (
         "channels",

@@ -1,7 +1,9 @@
 from .moments import moments_of_channels as moments_of_channels
 from .rows import gradient_of_columns as gradient_of_columns
 from .rows import gradient_of_rows as gradient_of_rows
+from .rows import moments_of_groups as moments_of_groups
 from .rows import moments_of_rows as moments_of_rows
+from .rows import normalize_groups as normalize_groups
 from .rows import normalize_rows as normalize_rows
 from .rows import totals_across as totals_across
 from .rows import totals_of_columns as totals_of_columns
@@ -9,3 +11,4 @@ from .rows import totals_of_rows as totals_of_rows
 from .scaling import gradient_of_normalized as gradient_of_normalized
 from .scaling import scale_channels as scale_channels
 from .scaling import sums_of_channels as sums_of_channels
+from .scaling import sums_of_images as sums_of_images

@@ -6,6 +6,7 @@ def moments_of_channels(
 def add_up(
     a: np.ndarray,
     b: np.ndarray,
+    apart: bool,
     centers: np.ndarray,
     sums: np.ndarray,
     products: np.ndarray,
@@ -13,6 +14,7 @@ def add_up(
 ) -> None: ...
 def scale(
     x: np.ndarray,
+    across: bool,
     scales: np.ndarray,
     shifts: np.ndarray | None,
     centers: np.ndarray | None,
@@ -23,6 +25,7 @@ def scale(
 def gradient(
     grad: np.ndarray,
     x: np.ndarray,
+    across: bool,
     parameters: np.ndarray,
     out: np.ndarray,
     n_threads: int,
@@ -32,6 +35,27 @@ def totals_of_columns(x: np.ndarray, out: np.ndarray, n_threads: int) -> None: .
 def totals_across(x: np.ndarray, count: float, out: np.ndarray, n_threads: int) -> None: ...
 def moments_of_rows(
     x: np.ndarray, means: np.ndarray, variances: np.ndarray, n_threads: int
+) -> None: ...
+def moments_of_groups(
+    x: np.ndarray,
+    across: bool,
+    groups: int,
+    means: np.ndarray,
+    variances: np.ndarray,
+    n_threads: int,
+) -> None: ...
+def normalize_groups(
+    x: np.ndarray,
+    across: bool,
+    groups: int,
+    weight: np.ndarray | None,
+    bias: np.ndarray | None,
+    eps: float,
+    means: np.ndarray,
+    variances: np.ndarray,
+    parameters: np.ndarray,
+    out: np.ndarray,
+    n_threads: int,
 ) -> None: ...
 def normalize_rows(
     x: np.ndarray,

@@ -5,6 +5,7 @@ from libc.string cimport memset
 from pyqref._kernels._outputs cimport OF_FLOAT32, require_output, require_output_beside
 from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
 from pyqref._kernels.channels.constants cimport WORK_PER_THREAD
+from pyqref._kernels.channels.groups cimport Normalization, add_scaling, run_groups
 from pyqref._kernels.channels.lines cimport (
     NUMBERS_A_TASK, SPREAD, STRIP, NormRows, columns_task, floats_of, rows_of, run_rows,
     total_across_task, total_columns_task,
@@ -18,47 +19,56 @@ from pyqref._kernels.channels.sums cimport PRODUCT, SQUARE, Sums, run_sums
 def moments_of_channels(cnp.ndarray x, cnp.ndarray means, cnp.ndarray variances, int n_threads):
     """Mean and variance of each channel of ``x``."""
     cdef Sums s
-    s.b = NULL
+    s.b, s.apart = NULL, False
     s.term, s.count = SQUARE, <double> (cnp.PyArray_DIM(x, 0) * cnp.PyArray_DIM(x, 2))
     run_sums(&s, x, "means", means, "variances", variances, n_threads)
 
 
 def add_up(
-    cnp.ndarray a, cnp.ndarray b, cnp.ndarray centers, cnp.ndarray sums, cnp.ndarray products,
-    int n_threads,
+    cnp.ndarray a, cnp.ndarray b, bint apart, cnp.ndarray centers, cnp.ndarray sums,
+    cnp.ndarray products, int n_threads,
 ):
-    """Sums of ``a``, and of ``a * (b - center)``, over each channel."""
+    """Sums of ``a``, and of ``a * (b - center)``, over each channel.
+
+    Where their channels are last in memory, images may be added up apart.
+    """
     cdef Sums s
     s.b, s.centers = <const float*> cnp.PyArray_DATA(b), <const float*> cnp.PyArray_DATA(centers)
-    s.term, s.count = PRODUCT, 1
+    s.term, s.count, s.apart = PRODUCT, 1, apart
     run_sums(&s, a, "sums", sums, "products", products, n_threads)
 
 
 def scale(
-    cnp.ndarray x, cnp.ndarray scales, shifts, centers, cnp.ndarray out, bint divides,
+    cnp.ndarray x, bint across, cnp.ndarray scales, shifts, centers, cnp.ndarray out, bint divides,
     int n_threads,
 ):
-    """``x * scale``, plus ``shift`` where there are any, of ``x - center``; or ``x / scale``."""
+    """``x * scale``, plus ``shift`` where there are any, of ``x - center``; or ``x / scale``.
+
+    ``x`` is ``(images, channels, length)``, or where it is across ``(images, length, channels)``.
+    """
     cdef Scaling s
     s.scales, s.rule = <const float*> cnp.PyArray_DATA(scales), DIVIDE if divides else MULTIPLY
+    s.parameters = cnp.PyArray_SIZE(scales)
     if shifts is not None:
         s.shifts, s.rule = <const float*> cnp.PyArray_DATA(shifts), SHIFT
     if centers is not None:
         s.centers, s.rule = <const float*> cnp.PyArray_DATA(centers), CENTER
-    run_scaling(&s, x, out, n_threads)
+    run_scaling(&s, x, across, out, n_threads)
 
 
 def gradient(
-    cnp.ndarray grad, cnp.ndarray x, cnp.ndarray parameters, cnp.ndarray out, int n_threads
+    cnp.ndarray grad, cnp.ndarray x, bint across, cnp.ndarray parameters, cnp.ndarray out,
+    int n_threads,
 ):
-    """``grad * scale - (x - center) * factor - shift``; ``parameters`` are these, line by line."""
+    """``grad * scale - (x - center) * factor - shift``; ``parameters`` are these, kind by kind."""
     cdef Scaling s
     s.y, s.rule = <const float*> cnp.PyArray_DATA(x), GRADIENT
+    s.parameters = cnp.PyArray_SIZE(parameters) // 4
     s.scales = <const float*> cnp.PyArray_DATA(parameters)
-    s.centers = s.scales + cnp.PyArray_DIM(x, 1)
-    s.factors = s.centers + cnp.PyArray_DIM(x, 1)
-    s.shifts = s.factors + cnp.PyArray_DIM(x, 1)
-    run_scaling(&s, grad, out, n_threads)
+    s.centers = s.scales + s.parameters
+    s.factors = s.centers + s.parameters
+    s.shifts = s.factors + s.parameters
+    run_scaling(&s, grad, across, out, n_threads)
 
 
 def totals_of_rows(cnp.ndarray x, double count, cnp.ndarray out, int n_threads):
@@ -109,6 +119,33 @@ def moments_of_rows(cnp.ndarray x, cnp.ndarray means, cnp.ndarray variances, int
     r.has_mean = True
     with nogil:
         run_rows(&r, n_threads)
+
+
+def moments_of_groups(
+    cnp.ndarray x, bint across, Py_ssize_t groups, cnp.ndarray means, cnp.ndarray variances,
+    int n_threads,
+):
+    """Mean and variance of each group of channels of each image of ``x``, as for :func:`scale`."""
+    cdef Normalization n
+    memset(&n, 0, sizeof(n))
+    run_groups(&n, x, across, groups, means, variances, n_threads)
+
+
+def normalize_groups(
+    cnp.ndarray x, bint across, Py_ssize_t groups, weight, bias, double eps,
+    cnp.ndarray means, cnp.ndarray variances, cnp.ndarray parameters, cnp.ndarray out,
+    int n_threads,
+):
+    """Moments of groups, and ``x`` less the means, over the roots; times weight, plus bias.
+
+    ``parameters (4, images, channels)``: what is taken from each channel, its factor without and
+    with its weight, and what is added.
+    """
+    cdef Normalization n
+    memset(&n, 0, sizeof(n))
+    n.weight, n.bias, n.eps = floats_of(weight), floats_of(bias), eps
+    add_scaling(&n, x, across, parameters, out)
+    run_groups(&n, x, across, groups, means, variances, n_threads)
 
 
 def normalize_rows(

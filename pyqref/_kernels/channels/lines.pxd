@@ -22,11 +22,13 @@ cdef extern from "channels/rows.h":
         STRIP, SPREAD
     void total_of_row(const NormRows* r, Py_ssize_t row) nogil
     void total_columns(const NormRows* r, Py_ssize_t index) nogil
-    void total_across(const NormRows* r, Py_ssize_t index) nogil
     void moments_of_row(const NormRows* r, Py_ssize_t row) nogil
     void normalize_row(const NormRows* r, Py_ssize_t row) nogil
     void gradient_row(const NormRows* r, Py_ssize_t row) nogil
     void gradient_columns(const NormRows* r, Py_ssize_t start) nogil
+
+cdef extern from "channels/groups.h":
+    void total_across(const NormRows* r, Py_ssize_t index) nogil
 
 cdef enum:
     NUMBERS_A_TASK = 1 << 12

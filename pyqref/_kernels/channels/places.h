@@ -62,30 +62,15 @@ FUNCTION void add_line(const int what, Places *first, Places *second, const floa
     }
 }
 
-/* One place of STRIP_CHANNELS channels that lie side by side. */
-enum { STRIP_CHANNELS = 32 };
-typedef struct { f64v part[STRIP_CHANNELS / SIMD_LANES]; } Strip;
+FUNCTION f32v some_f32(const float *source, ptrdiff_t left) {
+    return left >= SIMD_LANES ? load_f32(source) : load_n_f32(source, left);
+}
 
-/* One pixel: a number for each of n channels. */
-FUNCTION void add_pixel(const int what, Strip *first, Strip *second, const float *a,
-                        const float *b, const float *centers, ptrdiff_t n) {
-    ptrdiff_t i = 0;
-    for (; i + SIMD_LANES <= n; i += SIMD_LANES) {
-        const f32v x = load_f32(a + i);
-        f64v *one = first->part + i / SIMD_LANES, *two = second->part + i / SIMD_LANES;
-        if (what == SQUARE) {
-            const f32v centered = sub_f32(x, load_f32(centers + i));
-            add_product(two, centered, centered);
-        } else {
-            add_vector(one, x);
-            if (what == PRODUCT) {
-                add_product(two, x, sub_f32(load_f32(b + i), load_f32(centers + i)));
-            }
-        }
-    }
-    for (; i < n; ++i) {
-        add_number(what, (double *)first + i, (double *)second + i, a + i, b + i,
-                   what == ITSELF ? 0 : centers[i]);
+FUNCTION void put_some(float *target, f32v value, ptrdiff_t left) {
+    if (left >= SIMD_LANES) {
+        store_f32(target, value);
+    } else {
+        store_n_f32(target, value, left);
     }
 }
 

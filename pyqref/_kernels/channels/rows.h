@@ -18,18 +18,6 @@ typedef struct {
     int has_mean; /* else centers are 0 */
 } NormRows;
 
-FUNCTION f32v some_f32(const float *source, ptrdiff_t left) {
-    return left >= SIMD_LANES ? load_f32(source) : load_n_f32(source, left);
-}
-
-FUNCTION void put_some(float *target, f32v value, ptrdiff_t left) {
-    if (left >= SIMD_LANES) {
-        store_f32(target, value);
-    } else {
-        store_n_f32(target, value, left);
-    }
-}
-
 /* `eq-sum-of-blocks`: what is added up in float32, and what earlier blocks came to. */
 typedef struct {
     f32v part[SIDE_BY_SIDE];
@@ -67,19 +55,24 @@ FUNCTION void add_step(const int what, Blocks *b, const float *x, const float *c
     }
 }
 
-FUNCTION float mean_over(const int what, const float *x, float center, ptrdiff_t n,
-                         double count) {
+/* What the blocks of one row come to. */
+FUNCTION void add_row(const int what, Blocks *b, const float *x, float center, ptrdiff_t n) {
     float same[SIMD_LANES];
-    Blocks b;
-    start_sums(&b);
+    start_sums(b);
     store_f32(same, set_f32(center));
     for (ptrdiff_t i = 0; i < n;) {
         const ptrdiff_t end = n - i < BLOCK_STEPS * SPREAD ? n : i + BLOCK_STEPS * SPREAD;
-        for (; i + SPREAD <= end; i += SPREAD) add_step(what, &b, x + i, same, SPREAD);
-        if (i < end) add_step(what, &b, x + i, same, end - i);
+        for (; i + SPREAD <= end; i += SPREAD) add_step(what, b, x + i, same, SPREAD);
+        if (i < end) add_step(what, b, x + i, same, end - i);
         i = end;
-        end_block(&b);
+        end_block(b);
     }
+}
+
+FUNCTION float mean_over(const int what, const float *x, float center, ptrdiff_t n,
+                         double count) {
+    Blocks b;
+    add_row(what, &b, x, center, n);
     return mean_of_blocks(&b, count);
 }
 
@@ -94,43 +87,6 @@ static void moments_of_row(const NormRows *r, ptrdiff_t row) {
 /* `eq-float-total`. */
 static void total_of_row(const NormRows *r, ptrdiff_t row) {
     r->out[row] = mean_over(ITSELF, r->x + row * r->n, 0, r->n, r->count);
-}
-
-/* Every SPREAD-th of n pixels, which are `step` floats apart: a lane for each channel. */
-FUNCTION f32v sum_of_place(const float *x, ptrdiff_t step, ptrdiff_t n, ptrdiff_t left) {
-    f32v sum = set_f32(0);
-    for (ptrdiff_t i = 0; i < n; i += SPREAD) sum = add_f32(sum, some_f32(x + i * step, left));
-    return sum;
-}
-
-/* `eq-float-total` of SPREAD channels that lie side by side. */
-static void total_across(const NormRows *r, ptrdiff_t index) {
-    const ptrdiff_t parts = (r->n + SPREAD - 1) / SPREAD;
-    const ptrdiff_t image = index / parts, start = index % parts * SPREAD;
-    const ptrdiff_t count = r->n - start < SPREAD ? r->n - start : SPREAD;
-    const float *x = r->x + image * r->rows * r->n + start;
-    float *out = r->out + image * r->n + start;
-    f64v total[SIDE_BY_SIDE][PLACES];
-    memset(total, 0, sizeof total);
-    for (ptrdiff_t i = 0; i < r->rows; i += BLOCK_STEPS * SPREAD) {
-        const ptrdiff_t rest = r->rows - i;
-        const ptrdiff_t n = rest < BLOCK_STEPS * SPREAD ? rest : BLOCK_STEPS * SPREAD;
-        for (int p = 0; p < PLACES && p < n; ++p) {
-            for (ptrdiff_t c = 0; c < count; c += SIMD_LANES) {
-                const float *at = x + (i + p) * r->n + c;
-                const f32v one = sum_of_place(at, r->n, n - p, count - c);
-                const f32v other = sum_of_place(at + PLACES * r->n, r->n, n - p - PLACES, count - c);
-                add_vector(total[c / SIMD_LANES] + p, add_f32(one, other));
-            }
-        }
-    }
-    for (ptrdiff_t c = 0; c < count; c += SIMD_LANES) {
-        f64v *sums = total[c / SIMD_LANES];
-        for (int half = PLACES / 2; half; half /= 2) {
-            for (int p = 0; p < half; ++p) sums[p] = add_f64(sums[p], sums[p + half]);
-        }
-        put_some(out + c, narrow_f64(div_f64(sums[0], set_f64(r->count))), count - c);
-    }
 }
 
 FUNCTION void put_normal(const NormRows *r, const float *x, float *out, ptrdiff_t i, f32v c,

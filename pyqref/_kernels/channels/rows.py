@@ -12,7 +12,9 @@ from pyqref.numerics.types import FloatArray
 __all__ = [
     "gradient_of_columns",
     "gradient_of_rows",
+    "moments_of_groups",
     "moments_of_rows",
+    "normalize_groups",
     "normalize_rows",
     "totals_across",
     "totals_of_columns",
@@ -60,6 +62,40 @@ def moments_of_rows(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     means, variances = np.empty(len(x), _FLOAT32), np.empty(len(x), _FLOAT32)
     kernel.moments_of_rows(contiguous(x), means, variances, threads.limit)
     return means, variances
+
+
+def moments_of_groups(x: FloatArray, groups: int) -> tuple[FloatArray, FloatArray]:
+    """Fast form of :func:`pyqref.numerics.float_normalization.moments_of_groups`."""
+    kernel = registry.twin("channels")
+    if kernel is None or x.dtype != _FLOAT32:
+        return reference.moments_of_groups(x, groups)
+    x, across = _across(x)
+    means, variances = np.empty((2, len(x), groups), _FLOAT32)
+    kernel.moments_of_groups(x, across, groups, means, variances, threads.limit)
+    return means, variances
+
+
+def normalize_groups(
+    x: FloatArray, groups: int, weight: FloatArray | None, bias: FloatArray | None, eps: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Fast form of :func:`pyqref.numerics.float_normalization.normalize_groups`."""
+    kernel = registry.twin("channels")
+    if kernel is None or not _are_float32(x, weight, bias):
+        return reference.normalize_groups(x, groups, weight, bias, eps)
+    parameters = np.empty((4, *x.shape[:2]), _FLOAT32)
+    x, across = _across(x)
+    means, variances = np.empty((2, len(x), groups), _FLOAT32)
+    out = empty(x.shape, _FLOAT32)
+    given = _flat(weight), _flat(bias), eps, means, variances, parameters, out
+    kernel.normalize_groups(x, across, groups, *given, threads.limit)
+    center, factor, scale, _ = parameters
+    return out.transpose(0, 2, 1) if across else out, center, factor, scale
+
+
+def _across(x: FloatArray) -> tuple[FloatArray, bool]:
+    """Images ``(N, C, L)``, or ``(N, L, C)`` if they lie so, and whether they do."""
+    across = not x.flags.c_contiguous and x.transpose(0, 2, 1).flags.c_contiguous
+    return contiguous(x.transpose(0, 2, 1) if across else x), across
 
 
 def normalize_rows(

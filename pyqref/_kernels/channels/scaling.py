@@ -9,7 +9,7 @@ from pyqref._kernels.layout import contiguous, empty
 from pyqref.numerics import channels as reference
 from pyqref.numerics.types import FloatArray
 
-__all__ = ["gradient_of_normalized", "scale_channels", "sums_of_channels"]
+__all__ = ["gradient_of_normalized", "scale_channels", "sums_of_channels", "sums_of_images"]
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -26,18 +26,16 @@ def scale_channels(
     # Where channels are last in memory, they are in the result of NumPy, too.
     if kernel is None or not _are_float32(x, scale, shift, center):
         return reference.scale_channels(x, scale, shift, divides, center)
-    if not x.flags.c_contiguous:
-        pixels = x.transpose(0, 2, 1)
-        if not pixels.flags.c_contiguous:
-            return reference.scale_channels(x, scale, shift, divides, center)
-        samples = pixels.reshape(-1, x.shape[1], 1)  # each pixel is one
-        scaled = scale_channels(samples, scale, shift, divides, center)
-        return scaled.reshape(pixels.shape).transpose(0, 2, 1)
+    across = not x.flags.c_contiguous
+    if across:
+        x = x.transpose(0, 2, 1)
+        if not (x.flags.c_contiguous and x.flags.aligned):
+            return reference.scale_channels(x.transpose(0, 2, 1), scale, shift, divides, center)
     out = empty(x.shape, _FLOAT32)
     shift = None if shift is None else contiguous(shift)
     center = None if center is None else contiguous(center)
-    kernel.scale(x, contiguous(scale), shift, center, out, divides, threads.limit)
-    return out
+    kernel.scale(x, across, contiguous(scale), shift, center, out, divides, threads.limit)
+    return out.transpose(0, 2, 1) if across else out
 
 
 def sums_of_channels(
@@ -50,8 +48,25 @@ def sums_of_channels(
     if kernel is None or not _are_float32(a, b, center):
         return reference.sums_of_channels(a, b, center)
     sums, products = np.empty(a.shape[1], _FLOAT32), np.empty(a.shape[1], _FLOAT32)
-    kernel.add_up(*alike(a, b), contiguous(center), sums, products, threads.limit)
+    kernel.add_up(*alike(a, b), False, contiguous(center), sums, products, threads.limit)
     return sums, products
+
+
+def sums_of_images(
+    a: FloatArray, b: FloatArray, center: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Fast form of :func:`pyqref.numerics.channels.sums_of_images`."""
+    kernel = registry.twin("channels")
+    if kernel is None or not _are_float32(a, b, center):
+        return reference.sums_of_images(a, b, center)
+    a, b = alike(a, b)
+    apart = not a.flags.c_contiguous
+    if not apart:
+        shape = 1, a.shape[0] * a.shape[1], a.shape[2]
+        a, b = a.reshape(shape), b.reshape(shape)
+    sums, products = np.empty(center.size, _FLOAT32), np.empty(center.size, _FLOAT32)
+    kernel.add_up(a, b, apart, contiguous(center), sums, products, threads.limit)
+    return sums.reshape(center.shape), products.reshape(center.shape)
 
 
 def gradient_of_normalized(
@@ -68,15 +83,12 @@ def gradient_of_normalized(
     if kernel is None or not _are_float32(grad, x, parameters):
         return reference.gradient_of_normalized(grad, x, scale, center, factor, shift)
     grad, x = alike(grad, x)
-    if not grad.flags.c_contiguous:
-        pixels, others = grad.transpose(0, 2, 1), x.transpose(0, 2, 1)
-        shape = -1, grad.shape[1], 1
-        rows = pixels.reshape(shape), others.reshape(shape)
-        found = gradient_of_normalized(*rows, scale, center, factor, shift)
-        return found.reshape(pixels.shape).transpose(0, 2, 1)
+    across = not grad.flags.c_contiguous
+    if across:
+        grad, x = grad.transpose(0, 2, 1), x.transpose(0, 2, 1)
     out = empty(grad.shape, _FLOAT32)
-    kernel.gradient(grad, x, parameters, out, threads.limit)
-    return out
+    kernel.gradient(grad, x, across, parameters, out, threads.limit)
+    return out.transpose(0, 2, 1) if across else out
 
 
 def alike(*arrays: FloatArray) -> tuple[FloatArray, ...]:
