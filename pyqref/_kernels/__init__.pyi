@@ -113,5 +113,6 @@ from .windows import depthwise as depthwise
 from .windows import depthwise_gradient as depthwise_gradient
 from .windows import depthwise_weight_gradient as depthwise_weight_gradient
 from .windows import gradient_of_largest as gradient_of_largest
+from .windows import gradient_of_means as gradient_of_means
 from .windows import largest as largest
 from .windows import means_of_windows as means_of_windows

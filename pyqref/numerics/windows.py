@@ -13,6 +13,7 @@ from .types import FloatArray, IntArray
 __all__ = [
     "Windows",
     "gradient_of_largest",
+    "gradient_of_means",
     "in_order",
     "inside",
     "largest",
@@ -311,5 +312,29 @@ def gradient_of_largest(
     total = np.zeros((*leading, *windows.padded_size(size)), dtype=grad.dtype)
     for index, (_, where) in enumerate(windows.positions(count)):
         total[where] += np.where(winner == index, grad, grad.dtype.type(0))
+    inside: FloatArray = total[windows.interior(size)]
+    return inside
+
+
+def gradient_of_means(
+    grad: FloatArray, windows: Windows, size: tuple[int, ...], divisor: FloatArray
+) -> FloatArray:
+    """The gradient ``(..., *size)`` of what :func:`means_of_windows` was taken of.
+
+    Each window gives its share, the quotient, to all that it holds; what meets there is added in
+    the order of the positions in the kernel, to zero.
+
+    Examples
+    --------
+    >>> windows = Windows.make((2,), (1,), (0,), (1,))
+    >>> gradient_of_means(np.float32([2, 6]), windows, (3,), np.float32([2]))
+    array([1., 4., 3.], dtype=float32)
+    """
+    with np.errstate(all="ignore"):
+        share = grad / divisor
+    leading, count = share.shape[: -len(size)], share.shape[-len(size) :]
+    total = np.zeros((*leading, *windows.padded_size(size)), dtype=share.dtype)
+    for _, where in windows.positions(count):
+        total[where] += share
     inside: FloatArray = total[windows.interior(size)]
     return inside

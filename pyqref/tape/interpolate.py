@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref.numerics.float_resize import Taps, adjoint
 
 from .operation import Array, Operation
-from .padding import scatter
 
 __all__ = ["Interpolate", "taps"]
 
@@ -101,6 +101,19 @@ def taps(
     return linear_taps(length, count, scale, align_corners)
 
 
+@lru_cache(maxsize=64)
+def taps_back(
+    length: int,
+    count: int,
+    mode: str,
+    align_corners: bool,
+    factor: float | None,
+    dtype: np.dtype[Any],
+) -> Taps:
+    """Taps that take a gradient back along one axis, from ``count`` results to ``length``."""
+    return adjoint(taps(length, count, mode, align_corners, factor, dtype), length, dtype)
+
+
 class Interpolate(Operation):
     """``Interpolate(x, size, mode, align_corners, scale_factors)``.
 
@@ -110,6 +123,8 @@ class Interpolate(Operation):
     that positions are computed with, where it is not the ratio of the sizes.
     """
 
+    makes_gradients = True
+
     def forward(
         self,
         x: Array,
@@ -118,16 +133,14 @@ class Interpolate(Operation):
         align_corners: bool,
         scale_factors: tuple[float | None, ...],
     ) -> Array:
-        self.input_size = x.shape[-len(size) :]
         working = np.dtype(np.float32) if x.dtype.kind != "f" else x.dtype
-        self.taps = [
-            taps(length, count, mode, align_corners, factor, working)
-            for length, count, factor in zip(self.input_size, size, scale_factors, strict=True)
+        self.axes = [
+            (length, count, mode, align_corners, factor, working)
+            for length, count, factor in zip(
+                x.shape[-len(size) :], size, scale_factors, strict=True
+            )
         ]
-        return _kernels.resample(x, self.taps)
+        return _kernels.resample(x, [taps(*axis) for axis in self.axes])
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        grad = grads[0]
-        for axis, (indices, weights) in enumerate(self.taps, -len(self.taps)):
-            grad = scatter(grad, axis, indices, weights, self.input_size[axis])
-        return (grad,)
+        return (_kernels.resample(grads[0], [taps_back(*axis) for axis in self.axes]),)

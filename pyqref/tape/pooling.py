@@ -14,12 +14,13 @@ import numpy as np
 
 from pyqref import _kernels
 from pyqref._kernels.layout import lies_in_result_order
+from pyqref._kernels.order import with_channels_as
 from pyqref.numerics.pooling import pooled_sizes
 
 from .operation import Array, Operation
 from .windows import Windows
 
-__all__ = ["AvgPool", "MaxPool"]
+__all__ = ["MANY", "AvgPool", "MaxPool", "flat_places"]
 
 
 def _plan(
@@ -40,7 +41,7 @@ def _plan(
 _kept_plan = lru_cache(maxsize=64)(_plan)
 _FEW = 64
 #: Positions in a kernel that a byte cannot name.
-_MANY = 256
+MANY = 256
 #: Windows whose sizes are kept for the next call.
 _SMALL = 1 << 12
 
@@ -70,7 +71,7 @@ def _padded(x: Array, windows: Windows, value: Any) -> Array:
 
 def _has_channels_last(x: Array, kernel: tuple[int, ...]) -> bool:
     """Return True for images that a kernel pools channel beside channel."""
-    if x.flags.c_contiguous or x.dtype != np.float32 or math.prod(kernel) >= _MANY:
+    if x.flags.c_contiguous or x.dtype != np.float32 or math.prod(kernel) >= MANY:
         return False
     return x.ndim == 4 and len(kernel) == 2 and lies_in_result_order(x)
 
@@ -87,6 +88,8 @@ class MaxPool(Operation):
     flattened spatial axes. The first of equals wins; nan wins over everything. The
     others are tuples with one int for each spatial axis, two booleans last.
     """
+
+    makes_gradients = True
 
     def forward(
         self,
@@ -106,27 +109,32 @@ class MaxPool(Operation):
         if self.needs[0] or return_indices or _has_channels_last(x, kernel):
             y, winner = _kernels.largest(x, self.windows, self.count)
             self.save(winner)
-            return (y, self._flat_indices(winner)) if return_indices else y
+            if not return_indices:
+                return y
+            return y, flat_places(winner, self.windows, self.count, self.size)
         padded = _padded(x, self.windows, lowest(x.dtype))
         y = padded[places[0]].copy("K")
         for where in places[1:]:
             np.maximum(y, padded[where], out=y)
-        return y
+        return with_channels_as(x, y)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (winner,) = self.saved
         return (_kernels.gradient_of_largest(grads[0], winner, self.windows, self.size),)
 
-    def _flat_indices(self, winner: Array) -> Array:
-        """Places of the winners in the flattened spatial axes of the unpadded array."""
-        flat = np.zeros(winner.shape, dtype=np.int64)
-        positions = np.unravel_index(winner, self.windows.kernel)
-        for axis, (position, length) in enumerate(zip(positions, self.size, strict=True)):
-            start = np.arange(self.count[axis]) * self.windows.stride[axis]
-            start = start - self.windows.padding[axis][0]
-            start = start.reshape(-1, *(1,) * (len(self.size) - axis - 1))
-            flat = flat * length + start + position * self.windows.dilation[axis]
-        return flat
+
+def flat_places(
+    winner: Array, windows: Windows, count: tuple[int, ...], size: tuple[int, ...]
+) -> Array:
+    """Places of the winners of windows in the flattened spatial axes of the unpadded array."""
+    flat = np.zeros(winner.shape, dtype=np.int64)
+    positions = np.unravel_index(winner, windows.kernel)
+    for axis, (position, length) in enumerate(zip(positions, size, strict=True)):
+        start = np.arange(count[axis]) * windows.stride[axis]
+        start = start - windows.padding[axis][0]
+        start = start.reshape(-1, *(1,) * (len(size) - axis - 1))
+        flat = flat * length + start + position * windows.dilation[axis]
+    return flat
 
 
 def _window_sizes(
@@ -159,6 +167,8 @@ class AvgPool(Operation):
     ``count_include_pad``, or over ``divisor_override`` if that is not None.
     """
 
+    makes_gradients = True
+
     def forward(
         self,
         x: Array,
@@ -190,12 +200,9 @@ class AvgPool(Operation):
             y /= self.divisor
         else:
             y //= np.asarray(self.divisor)
-        return y
+        return with_channels_as(x, y)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        share = grads[0] / self.divisor
-        leading = share.shape[: -len(self.size)]
-        grad = np.zeros((*leading, *self.windows.padded_size(self.size)), dtype=share.dtype)
-        for _, where in self.windows.positions(self.count):
-            grad[where] += share
-        return (grad[self.windows.interior(self.size)],)
+        grad = grads[0]
+        divisor = np.asarray(self.divisor, grad.dtype)
+        return (_kernels.gradient_of_means(grad, self.windows, self.size, divisor),)

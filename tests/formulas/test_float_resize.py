@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyqref.numerics.float_resize import gather, resample
+from pyqref.numerics.float_resize import adjoint, gather, resample
 
 X = np.random.default_rng(0).integers(-9, 10, (3, 4, 5))
 INDICES = np.array([[0, 2, 1], [1, 1, 0]])
@@ -38,3 +38,30 @@ def test_resample__axes_in_their_order() -> None:
     assert [[[2.0**24 + 2]]] == resample(x, [both, both]).tolist()
     rows = resample(X.astype(np.float32), [(np.array([[3], [0]]), None), (INDICES[:, 1:2], None)])
     assert np.array_equal(X[:, [3, 0]][:, :, [2, 1]], rows)
+
+
+def test_eq_resize_gradient__transposed() -> None:
+    """Each tap takes its share back: taps side by side, twice in one place, at -1 and nowhere."""
+    indices = np.array([[0, 2, 1], [4, 4, -1], [1, -1, -1], [0, 0, 2]])
+    weights = np.float32([[1, -2, 4], [8, 0.5, 0], [3, 0, 0], [7, -5, 2]])
+    matrix = np.zeros((4, 5))
+    np.add.at(matrix, (np.arange(4)[:, np.newaxis], indices), weights * (indices >= 0))
+    grad = np.random.default_rng(1).integers(-9, 10, (2, 4)).astype(np.float32)
+    back = adjoint((indices, weights), 5, np.dtype(np.float32))
+    assert np.array_equal(grad @ matrix, gather(grad, -1, *back))
+    one = adjoint((np.array([[1], [0]]), None), 2, np.dtype(np.float32))
+    assert one[1] is None
+    assert [[1], [0]] == one[0].tolist()
+
+
+def test_eq_resize_gradient__in_the_order_of_results() -> None:
+    """2**24 + 1 - 2**24 is 0 in this order, and 1 in another."""
+    back = adjoint((np.zeros((3, 1), np.int64), None), 1, np.dtype(np.float32))
+    assert [0.0] == gather(np.float32([2**24, 1, -(2**24)]), -1, *back).tolist()
+    assert [1.0] == gather(np.float32([2**24, -(2**24), 1]), -1, *back).tolist()
+
+
+def test_gather__infinity_beside_no_tap() -> None:
+    """What a line without further taps would name last has no part in it; no tap at all gives 0."""
+    indices, weights = np.array([[0, -1], [-1, -1]]), np.float32([[2, 0], [0, 0]])
+    assert [6.0, 0.0] == gather(np.float32([3, np.inf]), -1, indices, weights).tolist()

@@ -13,6 +13,7 @@ from pyqref.numerics.phases import filters_of_phase, phases, places_of_phase, wi
 from pyqref.numerics.windows import (
     Windows,
     gradient_of_largest,
+    gradient_of_means,
     in_order,
     inside,
     largest,
@@ -249,6 +250,13 @@ def test_gradient_of_largest__to_each_winner() -> None:
             wanted[n, row, column] += grad[n, i, j]
     found = gradient_of_largest(grad, winner, PLANE, (4, 5))
     assert (wanted.tolist(), np.float32) == (found.tolist(), found.dtype)
+
+
+def test_gradient_of_means__to_all_that_windows_hold() -> None:
+    """Each window gives a quotient to each of its elements, none to the padding."""
+    windows = Windows.make((3,), (2,), (1,), (1,))
+    found = gradient_of_means(np.float32([3, 8]), windows, (3,), np.float32([3, 2]))
+    assert [1.0, 5.0, 4.0] == found.tolist()
 
 
 def test_phases__make_the_gradient() -> None:

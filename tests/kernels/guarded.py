@@ -155,6 +155,11 @@ def exercise() -> None:
             _, winner = _kernels.largest(on_image, windows, count)
             grad = np.ones(winner.shape, np.float32)
             _kernels.gradient_of_largest(grad, winner, windows, (5, 4))
+            across = np.ascontiguousarray(on_image.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+            means, winner = _kernels.largest(across, windows, count)
+            _kernels.means_of_windows(across, windows, count, np.ones((1, 1), np.float32))
+            _kernels.gradient_of_largest(means, winner, windows, (5, 4))
+            _kernels.gradient_of_means(means, windows, (5, 4), np.ones((1, 1), np.float32))
         for lines in (on_image.reshape(2, size, 20), on_image.reshape(10, 4, size)):
             per_channel = np.ones(lines.shape[1], np.float32)
             _kernels.moments_of_channels(lines)

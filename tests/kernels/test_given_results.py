@@ -274,6 +274,11 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
         lambda: _kernels.gradient_of_largest(PIXELS, (PIXELS > 0).view(np.uint8), WINDOWS, (6, 5)),
         {"gradient_of_largest": (2,)},
     ),
+    "gradient across": (
+        "windows",
+        lambda: _kernels.gradient_of_means(ACROSS, WINDOWS, (6, 5), np.float32([[9]])),
+        {"gradient_across": (2,)},
+    ),
     "lstm step": (
         "recurrent",
         lambda: _kernels.lstm_step(reals(2, 24), reals(2, 24), reals(2, 6)),

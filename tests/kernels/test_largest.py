@@ -80,6 +80,26 @@ def test_windows_of_channels_last(kernel: str, channels: int, n_threads: int) ->
                 with np.errstate(invalid="ignore"):
                     expected = reference.means_of_windows(images, *arguments)
                 assert_same_bits(expected, _kernels.means_of_windows(images, *arguments))
+                check_gradients(expected, images, windows, divisor)
+
+
+def check_gradients(
+    grad: np.ndarray, images: np.ndarray, windows: Windows, divisor: np.ndarray
+) -> None:
+    """Of the largest and of means, with the channels of ``grad`` last; so they are in results."""
+    size = images.shape[2:]
+    grad = np.ascontiguousarray(grad.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    _, winner = _kernels.largest(images, windows, grad.shape[2:])
+    with np.errstate(invalid="ignore"):
+        expected = reference.gradient_of_largest(grad, winner, windows, size)
+        means = reference.gradient_of_means(grad, windows, size, divisor)
+    for each in (winner, np.ascontiguousarray(winner)):
+        found = _kernels.gradient_of_largest(grad, each, windows, size)
+        assert_same_bits(expected, found)
+        assert found.strides[1] == 4
+    found = _kernels.gradient_of_means(grad, windows, size, divisor)
+    assert_same_bits(means, found)
+    assert found.strides[1] == 4
 
 
 @pytest.mark.parametrize("spatial", [1, 2, 3])

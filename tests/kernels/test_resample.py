@@ -52,6 +52,26 @@ def test_resampling_channels_last(kernel: str, channels: int, n_threads: int) ->
         assert resized.strides[1] == 4
 
 
+@pytest.mark.parametrize("channels", [1, 3, 8, 17])
+@pytest.mark.parametrize("counts", [(7, 9), (2, 3), (11, 33)])
+def test_gradients_of_resampling(
+    kernel: str, channels: int, counts: tuple[int, int], n_threads: int
+) -> None:
+    """Elements with many results and with none, in both orders in memory; infinity stays apart."""
+    grad = np.random.default_rng(2).standard_normal((2, *counts, channels)).astype(FLOAT32)
+    grad[0, 1, 1] = np.inf
+    last = grad.transpose(0, 3, 1, 2)
+    for mode in MODES:
+        back = [
+            reference.adjoint(taps(n, count, mode, False, None, FLOAT32), n, FLOAT32)
+            for n, count in zip((5, 6), counts, strict=True)
+        ]
+        expected = reference.resample(last, back)
+        assert_same_bits(expected, _kernels.resample(last, back))
+        assert_same_bits(expected, _kernels.resample(np.ascontiguousarray(last), back))
+        assert mode != "nearest" or np.isnan(expected).sum() == 0
+
+
 @pytest.mark.parametrize("width", [4095, 4096, 4097])
 def test_resampling_around_the_task(kernel: str, width: int, n_threads: int) -> None:
     """Resampling agrees around a task of 2**13 results, with lines of half a task."""

@@ -176,6 +176,18 @@ def test_adaptive_windows() -> None:
     assert [[0.0, 1.0, 2.0, 3.0, 4.0]] == F.adaptive_avg_pool1d(x, 5).tolist()
 
 
+@pytest.mark.parametrize("size", [1, 2])
+def test_adaptive_max_pool_finds_the_last_nan(size: int) -> None:
+    """A nan wins over everything and over nan before it, in equal and in unequal windows."""
+    nan = float("nan")
+    x = pyqref.tensor([[nan, 5.0, nan, 1.0, 9.0]], requires_grad=True)
+    y, places = F.adaptive_max_pool1d(x, size, return_indices=True)
+    assert np.isnan(y.tolist()[0][0])
+    assert places.tolist()[0] == [2, 2][:size]
+    y[0, 0].backward()
+    assert [[0.0, 0.0, 1.0, 0.0, 0.0]] == x.grad.tolist()
+
+
 def test_adaptive_windows_of_one_element() -> None:
     """Each is its own mean: an infinite neighbour makes no nan of it, and a zero keeps its sign."""
     x = pyqref.tensor([[-0.0, float("inf"), 2.0], [1.0, 2.0, 4.0]], requires_grad=True)

@@ -45,3 +45,31 @@ def test_channels_stay_last(name: str, kernel: str) -> None:
     assert expected.tolist() == y.tolist()
     assert y.is_contiguous(memory_format=pyqref.channels_last)
     assert expected.is_contiguous()
+
+
+@pytest.mark.parametrize("name", ["max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "bilinear"])
+@pytest.mark.parametrize("order", [pyqref.contiguous_format, pyqref.channels_last])
+def test_doubles_keep_their_order(name: str, order: Any) -> None:
+    """What no kernel takes lies as torch's results do, too."""
+    x = pyqref.zeros(3, 8, 20, 9, dtype=pyqref.float64).contiguous(memory_format=order)
+    assert OPERATIONS[name](x).is_contiguous(memory_format=order)
+    largest, places = F.adaptive_max_pool2d(x, (3, 2), return_indices=True)
+    assert largest.is_contiguous(memory_format=order)
+    assert places.is_contiguous(memory_format=order)
+
+
+GRADIENTS = ["batch_norm", "group_norm", "max_pool2d", "avg_pool2d", "mean", "nearest", "bilinear"]
+
+
+@pytest.mark.parametrize("name", ["adaptive_avg_pool2d", *GRADIENTS])
+def test_gradients_lie_as_the_leaf_does(name: str) -> None:
+    """Whatever comes back, ``grad`` has the order of its tensor, and the numbers of C order."""
+    array = np.random.default_rng(0).standard_normal((3, 8, 20, 9), np.float32)
+    found = []
+    for order in (pyqref.contiguous_format, pyqref.channels_last):
+        x = pyqref.from_numpy(array).contiguous(memory_format=order).requires_grad_()
+        y = OPERATIONS[name](x)
+        y.backward(pyqref.arange(y.numel(), dtype=pyqref.float32).reshape(y.shape))
+        found.append(x.grad.tolist())
+        assert x.grad.is_contiguous(memory_format=order)
+    assert found[0] == found[1]

@@ -76,9 +76,10 @@ def resample(
 
     ``rows (out_height, taps)`` and ``columns (taps, out_width)``, or ``(out_width, taps)`` where
     inner is more than 1, are places in ``x``, int64; ``down`` and ``along`` their weights, or None
-    where there is one tap, which is copied.
+    where there is one tap, which is copied. Where there are fewer taps, -1 follows them.
     """
     cdef Resample r
+    cdef Py_ssize_t i
     cdef cnp.npy_intp[4] shape
     cdef cnp.ndarray result
     cdef bint across = cnp.PyArray_DIM(x, 3) > 1
@@ -93,6 +94,10 @@ def resample(
     r.column_taps = cnp.PyArray_DIM(columns, 1 if across else 0)
     r.down = NULL if down is None else <const float*> cnp.PyArray_DATA(<cnp.ndarray> down)
     r.along = NULL if along is None else <const float*> cnp.PyArray_DATA(<cnp.ndarray> along)
+    r.has_fewer = False
+    if not across:
+        for i in range((r.column_taps - 1) * r.out_width, r.column_taps * r.out_width):
+            r.has_fewer |= r.columns[i] < 0
     r.lines_per_task = max(
         NUMBERS_A_TASK // max(r.out_width * r.inner, <Py_ssize_t> 1), <Py_ssize_t> 1
     )

@@ -33,7 +33,8 @@ def resample(x: FloatArray, taps: Sequence[Taps]) -> FloatArray:
     array([[2.]], dtype=float32)
     """
     kernel = registry.twin("resize")
-    if kernel is None or x.dtype != _FLOAT32 or x.size == 0 or not taps:
+    is_empty = x.size == 0 or not taps or 0 in [len(places) for places, _ in taps]
+    if kernel is None or x.dtype != _FLOAT32 or is_empty:
         return with_channels_as(x, reference.resample(x, taps))
     last = with_channels_last(x) if x.ndim == len(taps) + 2 else None
     if last is None or x.flags.c_contiguous:

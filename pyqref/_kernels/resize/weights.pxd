@@ -1,6 +1,7 @@
 # Images of float32, resized by weighted sums along both axes.
 
 from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memset
 from pyqref._kernels.simd.primitives cimport *
 
 cdef extern from "simd/copy.h":
@@ -8,7 +9,8 @@ cdef extern from "simd/copy.h":
 
 # Planes (height, width, inner) in C order, and results. Of each result along an axis, the places of
 # its taps and their weights: rows (out_height, taps), columns (taps, out_width) or, where inner is
-# more than 1, (out_width, taps). Without weights there is one tap, which is copied.
+# more than 1, (out_width, taps). Without weights there is one tap, which is copied. Where there are
+# fewer taps, places of -1 follow them.
 cdef struct Resample:
     const float* x
     float* out
@@ -19,6 +21,7 @@ cdef struct Resample:
     const float* down
     const float* along
     Py_ssize_t row_taps, column_taps
+    bint has_fewer                  # a result has fewer taps along its line than column_taps
 
 
 cdef inline void sum_of_taps(
@@ -26,6 +29,11 @@ cdef inline void sum_of_taps(
     float* out
 ) noexcept nogil:
     """Weighted sums of runs of n numbers: products and sums are rounded one by one."""
+    while taps and places[taps - 1] < 0:
+        taps -= 1
+    if taps == 0:
+        memset(out, 0, n * sizeof(float))
+        return
     cdef Py_ssize_t i = 0
     cdef Py_ssize_t tap
     cdef f32v sums
@@ -55,10 +63,19 @@ cdef inline void sum_of_columns(const Resample* r, const float* line, float* out
     cdef const float* along = r.along
     cdef Py_ssize_t n = r.out_width
     cdef Py_ssize_t x, tap
-    cdef float value
+    cdef float value, product
     if along == NULL:
         for x in range(n):
             out[x] = line[columns[x]]
+    elif r.has_fewer:
+        for x in range(n):
+            value = 0
+            for tap in range(r.column_taps):
+                if columns[tap * n + x] < 0:
+                    break
+                product = line[columns[tap * n + x]] * along[tap * n + x]
+                value = value + product if tap else product
+            out[x] = value
     elif r.column_taps == 2:
         for x in range(n):
             out[x] = line[columns[x]] * along[x] + line[columns[n + x]] * along[n + x]

@@ -5,5 +5,6 @@ from .float_depthwise import depthwise as depthwise
 from .float_depthwise import depthwise_gradient as depthwise_gradient
 from .float_depthwise import depthwise_weight_gradient as depthwise_weight_gradient
 from .maxima import gradient_of_largest as gradient_of_largest
+from .maxima import gradient_of_means as gradient_of_means
 from .maxima import largest as largest
 from .maxima import means_of_windows as means_of_windows

@@ -68,7 +68,7 @@ cdef inline void put_largest(
     const Inside* w, const float* x, Py_ssize_t kernel_x, Py_ssize_t n, float* out,
     uint8_t* winner
 ) noexcept nogil:
-    """The same of n neighbouring channels, at most a vector of them."""
+    """Put the largest of n neighbouring channels, at most a vector of them."""
     cdef bint is_whole = n == SIMD_LANES
     cdef f32v best = set_f32(-INFINITY)
     cdef f32v winners = set_f32(0)

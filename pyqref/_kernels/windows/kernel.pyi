@@ -24,6 +24,14 @@ def gradient_of_largest(
     geometry: tuple[int, ...],
     n_threads: int,
 ) -> None: ...
+def gradient_across(
+    grad: np.ndarray,
+    winner: np.ndarray | None,
+    out: np.ndarray,
+    kernel: tuple[int, ...],
+    geometry: tuple[int, ...],
+    n_threads: int,
+) -> None: ...
 def depthwise(
     x: np.ndarray,
     weight: np.ndarray,

@@ -7,6 +7,7 @@ from libc.string cimport memset
 from pyqref._kernels._outputs cimport OF_FLOAT32, OF_UINT8, require_output
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.windows.across cimport across_task
+from pyqref._kernels.windows.across_gradient cimport across_gradient_task
 from pyqref._kernels.windows.convolution cimport convolution_task
 from pyqref._kernels.windows.convolution_boxes cimport (
     BOX, OUTPUT_ROWS, POSITIONS, SUMS, Convolution, Place, choose_boxes, fill_axes, fill_offsets,
@@ -79,6 +80,24 @@ def gradient_of_largest(
     m.grad, m.out = <const float*> cnp.PyArray_DATA(grad), <float*> cnp.PyArray_DATA(out)
     m.winner = <uint8_t*> cnp.PyArray_DATA(winner)
     run_maxima(&m, out, winner, kernel, geometry, gradient_task, sizes[0], n_threads)
+
+
+def gradient_across(
+    cnp.ndarray grad, winner, cnp.ndarray out, tuple kernel, tuple geometry, int n_threads
+):
+    """Fill ``out``: of each window to its winner, or where that is None to all that it holds.
+
+    All are ``(images, *size, channels)``.
+    """
+    cdef Maxima m
+    cdef cnp.npy_intp[4] sizes = [cnp.PyArray_DIM(grad, 0), 1, 1, cnp.PyArray_DIM(grad, 3)]
+    fill_sizes(sizes, out)
+    require_output("out", out, OF_FLOAT32, 4, sizes)
+    m.grad, m.out = <const float*> cnp.PyArray_DATA(grad), <float*> cnp.PyArray_DATA(out)
+    m.winner = NULL if winner is None else <uint8_t*> cnp.PyArray_DATA(<cnp.ndarray> winner)
+    run_maxima(
+        &m, out, grad, kernel, geometry, across_gradient_task, sizes[0] * sizes[1], n_threads
+    )
 
 
 cdef void fill_sizes(cnp.npy_intp* sizes, cnp.ndarray x):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import ModuleType
 
 import numpy as np
 
@@ -15,11 +16,12 @@ from pyqref.numerics.windows import Windows
 
 from .geometry import geometry_of
 
-__all__ = ["gradient_of_largest", "largest", "means_of_windows"]
+__all__ = ["gradient_of_largest", "gradient_of_means", "largest", "means_of_windows"]
 
 _FLOAT32, _UINT8 = np.dtype(np.float32), np.dtype(np.uint8)
 #: The axes of an image that has its channels last, in the order that its arrays have.
 _FIRST = (0, 3, 1, 2)
+_LAST = (0, 2, 3, 1)
 
 
 def largest(x: FloatArray, windows: Windows, count: tuple[int, ...]) -> tuple[FloatArray, IntArray]:
@@ -67,7 +69,11 @@ def gradient_of_largest(
     """Fast form of :func:`pyqref.numerics.windows.gradient_of_largest`."""
     kernel = registry.twin("windows")
     if kernel is None or not _is_covered(grad, windows) or winner.dtype != _UINT8:
-        return reference.gradient_of_largest(grad, winner, windows, size)
+        found = reference.gradient_of_largest(grad, winner, windows, size)
+        return with_channels_as(grad, found)
+    pixels = _pixels(grad, windows)
+    if pixels is not None:
+        return _gradient_across(kernel, pixels, contiguous(winner.transpose(_LAST)), windows, size)
     leading, count = grad.shape[: -len(size)], grad.shape[-len(size) :]
     total = np.zeros((*leading, *size), _FLOAT32)
     kernel.gradient_of_largest(
@@ -79,6 +85,33 @@ def gradient_of_largest(
         threads.limit,
     )
     return total
+
+
+def gradient_of_means(
+    grad: FloatArray, windows: Windows, size: tuple[int, ...], divisor: FloatArray
+) -> FloatArray:
+    """Fast form of :func:`pyqref.numerics.windows.gradient_of_means` where channels are last."""
+    kernel = registry.twin("windows")
+    pixels = _pixels(grad, windows) if _is_covered(grad, windows) else None
+    if kernel is None or pixels is None or divisor.dtype != _FLOAT32:
+        found = reference.gradient_of_means(grad, windows, size, divisor)
+        return with_channels_as(grad, found)
+    with np.errstate(all="ignore"):
+        share = pixels / divisor[..., np.newaxis]
+    return _gradient_across(kernel, share, None, windows, size)
+
+
+def _gradient_across(
+    kernel: ModuleType,
+    pixels: FloatArray,
+    winner: IntArray | None,
+    windows: Windows,
+    size: tuple[int, ...],
+) -> FloatArray:
+    out = empty((len(pixels), *size, pixels.shape[3]), _FLOAT32)
+    geometry = geometry_of(windows)
+    kernel.gradient_across(pixels, winner, out, windows.kernel, geometry, threads.limit)
+    return out.transpose(_FIRST)
 
 
 def _is_covered(x: FloatArray, windows: Windows) -> bool:
