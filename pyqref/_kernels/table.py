@@ -76,7 +76,14 @@ OPERATIONS: dict[str, Operation] = {
     for each in (
         Operation(
             "activations",
-            ("exponential", "float_activation", "float_softmax", "logarithm", "normal"),
+            (
+                "exponential",
+                "float_activation",
+                "float_softmax",
+                "logarithm",
+                "normal",
+                "piecewise",
+            ),
             # Long chains of operations: gcc then puts those of two vectors side by side.
             "-O3 -fschedule-insns -fsched-pressure",
         ),

@@ -13,9 +13,9 @@ Read in this order:
 4. :mod:`.fake_quantize`, :mod:`.fused_observe`, :mod:`.folding`: training with the grid in sight
 5. :mod:`.elementwise`, :mod:`.scalar`, :mod:`.pooling`, :mod:`.interpolate`: other operations
 6. :mod:`.activation`, :mod:`.normalization`, :mod:`.embedding`: other layers
-7. :mod:`.exponential`, :mod:`.logarithm`, :mod:`.normal`, :mod:`.float_activation`,
-   :mod:`.float_softmax`: functions of float32 with the same bits everywhere;
-   :mod:`.fixed_point`, :mod:`.softmax_integers`: functions without real numbers
+7. :mod:`.exponential`, :mod:`.logarithm`, :mod:`.piecewise`, :mod:`.normal`,
+   :mod:`.float_activation`, :mod:`.float_softmax`: functions of float32 with the same bits
+   everywhere; :mod:`.fixed_point`, :mod:`.softmax_integers`: functions without real numbers
 8. :mod:`.dynamic`, :mod:`.recurrent`: parameters chosen while running
 
 Every function takes NumPy arrays that have been checked by the caller. None of them

@@ -1,15 +1,17 @@
 """Activations of float32 and their gradients: the order of operations that kernels keep.
 
-What depends on exponentials is made of the functions of :mod:`.exponential`, :mod:`.logarithm` and
-:mod:`.normal`; products and sums are of float32, but where a line says double.
+What depends on exponentials is made of the functions of :mod:`.exponential`, :mod:`.logarithm`,
+:mod:`.piecewise` and :mod:`.normal`; products and sums are of float32, but where a line says
+double.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from . import exponential, logarithm
+from . import exponential, logarithm, piecewise
 from . import normal as distribution
+from .rounding import fma32
 from .types import FloatArray
 
 __all__ = ["activation", "activation_gradient", "glu", "glu_gradients"]
@@ -46,7 +48,7 @@ def activation(
 
     .. math::
         \begin{aligned}
-        \text{gelu: } & x\,T(|x|) \text{ below 0, else } x - x\,T(x) &
+        \text{gelu: } & x\,T(|x|) \text{ below 0, else } x - x \cdot T(x) &
         \text{gelu\_tanh: } & x / (1 + e^{-x (c_1 + c_3 x^2)}) \\
         \text{silu: } & x / (1 + e^{-x}) &
         \text{mish: } & x\, \tfrac{t}{t + 2}, \; t = e^x (e^x + 2) \\
@@ -88,16 +90,16 @@ def _value(name: str, x: FloatArray, a: np.float32, b: np.float32, c: np.float32
         case "log":
             return logarithm.log(x)
         case "erf":
-            return distribution.erf(x)
+            return piecewise.erf(x)
         case "rsqrt":
             return _ONE / np.sqrt(x)
         case "sigmoid":
             return exponential.sigmoid(x)
         case "tanh":
-            return exponential.tanh(x)
+            return piecewise.tanh(x)
         case "gelu":
             size, tail, _ = distribution.tail_and_bell(x)
-            return np.where(x < 0, x * tail, x - size * tail)
+            return np.where(x < 0, x * tail, fma32(-size, tail, x))
         case "gelu_tanh":
             power = exponential.exp_in_double(-wide * (wide * wide * _CUBIC + _LINEAR))
             # 0 x is nan where x is infinite, as x / inf would be.
@@ -142,7 +144,7 @@ def activation_gradient(
 
     .. math::
         \begin{aligned}
-        \text{gelu: } & g\,(\Phi(x) + x \phi(x)) &
+        \text{gelu: } & g\,(\Phi(x) + x \cdot \phi(x)) &
         \text{gelu\_tanh: } & g\,\sigma\,(1 + x (c_1 + 3 c_3 x^2)(1 - \sigma)) \\
         \text{silu: } & g\,\sigma\,(1 + x (1 - \sigma)) &
         \text{mish: } & g\,\tfrac{1}{t + 2}\big(t + \tfrac{4 x w (w + 1)}{t + 2}\big) \\
@@ -187,7 +189,7 @@ def _gradient(
             return g * (_ONE - x * x)
         case "gelu":
             _, tail, e = distribution.tail_and_bell(x)
-            return g * (np.where(x < 0, tail, _ONE - tail) + x * (e * _BELL_HEIGHT))
+            return g * fma32(x, e * _BELL_HEIGHT, np.where(x < 0, tail, _ONE - tail))
         case "gelu_tanh":
             square = wide * wide
             s = 1 / (1 + exponential.exp_in_double(-wide * (square * _CUBIC + _LINEAR)))

@@ -1,18 +1,27 @@
-"""The logarithm of float32, and softplus: in double and rounded once, the same bits everywhere."""
+"""The logarithm of float32, and softplus, with the same bits everywhere.
+
+Every operation of the logarithm is of float32; softplus is worked out in double and rounded once.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .._typing import Array
-from .exponential import WHOLE, exp_in_double, power_of_two
+from .exponential import exp_in_double, polynomial
+from .function_tables import LOGARITHMS
+from .rounding import fma32
 from .types import FloatArray
 
 __all__ = ["inverse_tanh_series", "log", "softplus", "softplus_in_double"]
 
-_LN2 = 0.6931471805599453
-#: Added to the bits of a double, its exponent is that of the power of two nearest by ratio.
-_TO_NEAREST = 0x3FF0000000000000 - 0x3FE6A09E667F3BCD
+_f32 = np.float32
+#: ln 2 in two parts, the first of 9 bits, so that its products with whole numbers are exact.
+_LN2_HIGH, _LN2_LOW = _f32(355 / 512), _f32(0.6931471805599453 - 355 / 512)
+#: From the square on, of a polynomial that comes within 3.1e-10 of the logarithm.
+_FROM_SQUARE = tuple(map(_f32, (-0.5, 0.3333345, -0.25009179, 0.19697316)))
+#: The bits of 43/64, and the least number that is not subnormal.
+_LEAST_OF_M, _LEAST_NORMAL = np.int32(0x3F2C0000), _f32(2.0**-126)
 
 
 def inverse_tanh_series(s: FloatArray) -> FloatArray:
@@ -38,28 +47,50 @@ def inverse_tanh_series(s: FloatArray) -> FloatArray:
 
 
 def log(x: Array) -> FloatArray:
-    r"""The natural logarithm.
+    r"""The natural logarithm, every operation in float32.
 
-    Equation ``eq-log``, with :math:`x = 2^n m` and m between :math:`\sqrt{1/2}` and
-    :math:`\sqrt 2`, in double and rounded once:
+    Equation ``eq-log``, with :math:`x = 2^n m` and m from 43/64 to 43/32, in one of 32 intervals:
 
-    .. math:: \log x = n \ln 2 + L\left(\frac{m - 1}{m + 1}\right)
+    .. math::
+        \begin{gathered}
+        \log x = h + \big(f^2 \cdot D(f)
+            + \big((n \cdot (\ln 2 - \tfrac{355}{512}) + \lambda_j) + \delta\big)\big), \\
+        h = (n \cdot \tfrac{355}{512} + \Lambda_j) + f, \qquad f = m \cdot c_j - 1, \qquad
+        \Lambda_j + \lambda_j = -\log c_j
+        \end{gathered}
 
-    L is that of ``eq-log-series``. Below 0 it is nan.
+    A dot marks a product that is added with one rounding. The interval j has a number c of at most
+    8 bits, so that f, below 1/32, is small and almost always exact; near 1 it is 1. :math:`\Lambda`
+    has 16 bits after the point, so that its sum is exact. :math:`\delta` is what the rounding of h
+    leaves out, and D has degree 3. Subnormal numbers are first multiplied by :math:`2^{23}`. Below
+    0 it is nan.
+
+    Notes
+    -----
+    Error bound ``eq-exp-error``: at most 0.66 units in the last place; 0.63 are the most that was
+    found, between 1.0925 and 1.095, and 0.53 elsewhere.
 
     Examples
     --------
     >>> log(np.float32([0, 1, 10, np.inf, -1])).tolist()
     [-inf, 0.0, 2.3025851249694824, inf, nan]
     """
-    x = np.asarray(x, np.float32)
+    x = np.asarray(x, _f32)
     is_usual = (x > 0) & (x < np.inf)
-    wide = np.where(is_usual, x, np.float32(1)).astype(np.float64)
-    n = (((wide.view(np.int64) + _TO_NEAREST) >> 52) - 1023).astype(np.float64)
-    m = wide * power_of_two(np.asarray(WHOLE - n))
-    y = n * _LN2 + inverse_tanh_series((m - 1) / (m + 1))
-    outside = np.where(x < 0, np.nan, np.where(x == 0, -np.inf, x))
-    return np.where(is_usual, y, outside).astype(np.float32)
+    is_subnormal = is_usual & (x < _LEAST_NORMAL)
+    normal = np.where(is_usual, x, _f32(1)) * np.where(is_subnormal, _f32(2**23), _f32(1))
+    bits = normal.view(np.int32)
+    exponent = (bits - _LEAST_OF_M) >> 23
+    n = exponent.astype(_f32) - np.where(is_subnormal, _f32(23), _f32(0))
+    m = (bits - (exponent << 23)).view(_f32)
+    near, large, small = LOGARITHMS[:, (bits >> 18) & 31]
+    f = fma32(m, near, _f32(-1))
+    start = fma32(n, _LN2_HIGH, large)
+    high = start + f
+    rest = fma32(n, _LN2_LOW, small) + (f - (high - start))
+    y = high + fma32(f * f, polynomial(f, _FROM_SQUARE), rest)
+    outside = np.where(x < 0, _f32(np.nan), np.where(x == 0, _f32(-np.inf), x))
+    return np.where(is_usual, y, outside)
 
 
 def softplus_in_double(x: FloatArray) -> FloatArray:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from .exponential import sigmoid, tanh
+from .exponential import sigmoid
 from .float_product import float_product
 from .noted import noted
+from .piecewise import tanh
 from .types import FloatArray
 
 __all__ = ["float_layer", "gru_step", "lstm_step", "recurrent_layer", "rnn_step", "steps"]
@@ -24,7 +25,7 @@ def lstm_step(
 ) -> tuple[FloatArray, FloatArray]:
     r"""One step of an LSTM.
 
-    Equation ``eq-lstm-step``, with ``eq-sigmoid`` and ``eq-tanh-expm1``, on the sums of both
+    Equation ``eq-lstm-step``, with ``eq-sigmoid`` and ``eq-piecewise``, on the sums of both
     projections:
 
     .. math:: c' = \sigma(f) \odot c + \sigma(i) \odot \tanh(g), \qquad
@@ -56,7 +57,7 @@ def lstm_step(
 def gru_step(from_input: FloatArray, from_hidden: FloatArray, hidden: FloatArray) -> FloatArray:
     r"""One step of a GRU.
 
-    Equation ``eq-gru-step``, with ``eq-sigmoid`` and ``eq-tanh-expm1``:
+    Equation ``eq-gru-step``, with ``eq-sigmoid`` and ``eq-piecewise``:
 
     .. math:: r = \sigma(x_r + h_r), \quad u = \sigma(x_u + h_u), \quad
               n = \tanh(x_n + r \odot h_n), \qquad h' = (h - n) \odot u + n
@@ -86,7 +87,7 @@ def rnn_step(
 ) -> FloatArray:
     r"""One step of a plain recurrent cell.
 
-    Equation ``eq-rnn-step``, with ``eq-tanh-expm1``:
+    Equation ``eq-rnn-step``, with ``eq-piecewise``:
 
     .. math:: h' = \phi(x + h), \qquad \phi \in \{\tanh, \mathrm{relu}\}
 

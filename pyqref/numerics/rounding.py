@@ -23,6 +23,9 @@ __all__ = [
     "round_shift_right",
 ]
 
+#: The bits of a double that float32 lacks, the highest of them, and the least normal float32.
+_BELOW_F32, _HALF_F32, _LEAST_NORMAL = (1 << 29) - 1, 1 << 28, 2.0**-126
+
 
 def round_half_even(x: Number | Array) -> FloatArray:
     r"""Round to the nearest integer, ties to the even one.
@@ -113,6 +116,11 @@ def fma32(a: Number | Array, b: Number | Array, c: Number | Array) -> FloatArray
     with np.errstate(invalid="ignore", over="ignore"):
         product = np.asarray(a, np.float32).astype(np.float64) * np.asarray(b, np.float32)
         total = np.asarray(product + addend)
+        # Only between two float32, or where they are subnormal, is a tie near.
+        at_middle = (total.view(np.int64) & _BELOW_F32) == _HALF_F32
+        is_subnormal = (np.abs(total) < _LEAST_NORMAL) & (total != 0)
+        if not (at_middle | is_subnormal).any():
+            return np.asarray(total.astype(np.float32))
         back = total - product
         error = (product - (total - back)) + (addend - back)
         even = (total.view(np.int64) & 1) == 0

@@ -53,7 +53,7 @@ def test_steps(kernel: str, size: int, n_threads: int) -> None:
 
 
 def test_functions_of_many_numbers(compiled_kernel: str) -> None:
-    """eq-tanh-expm1 and eq-sigmoid over float32, by the cells that return them."""
+    """eq-piecewise and eq-sigmoid over float32, by the cells that return them."""
     x = np.arange(0, 2**32, 2**32 // 200_003).astype(np.uint32).view(np.float32)[:, None]
     zero = np.zeros_like(x)
     # With gates i and g of 0 the new cell is the sigmoid of f times the old one.

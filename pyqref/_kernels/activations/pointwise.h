@@ -51,7 +51,7 @@ FUNCTION f64v mish_power(f64v x, f64v *w) {
 
 /* `eq-float-activation`. */
 FUNCTION f32v value_of(const int function, const Pointwise *p, f32v a) {
-    f32v s, size, tail;
+    f32v s, minus, tail;
     f64v x, w, t;
     switch (function) {
     case EXP:
@@ -67,8 +67,9 @@ FUNCTION f32v value_of(const int function, const Pointwise *p, f32v a) {
     case TANH:
         return tanh_of(a);
     case GELU:
-        tail = tail_of(a, &size, &s);
-        return if_less(a, set_f32(0), mul_f32(a, tail), sub_f32(a, mul_f32(size, tail)));
+        tail = tail_of(a, &minus, &s);
+        /* Below 0, a T + -0.0; else -|a| T + a. */
+        return fma_f32(min_f32(a, minus), tail, max_f32(set_f32(-0.0f), a));
     case GELU_TANH:
         x = widen_f32(a);
         w = mul_f64(sub_f64(set_f64(0), x), inner_factor(mul_f64(x, x)));
@@ -131,8 +132,7 @@ FUNCTION f32v gradient_of(const int function, const Pointwise *p, f32v g, f32v x
         return mul_f32(g, sub_f32(one, mul_f32(x, x)));
     case GELU_GRADIENT:
         c = normal_of(x, &s);
-        s = mul_f32(x, mul_f32(s, set_f32(0.3989423f)));
-        return mul_f32(g, add_f32(c, s));
+        return mul_f32(g, fma_f32(x, mul_f32(s, set_f32(0.3989423f)), c));
     case GELU_TANH_GRADIENT:
         wide = widen_f32(x);
         square = mul_f64(wide, wide);

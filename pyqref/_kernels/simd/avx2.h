@@ -174,6 +174,18 @@ static inline f64v high_bits_plus(f64v a, int64_t added) {
 static inline f32v exponent_f32(f32v a) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), 23));
 }
+static inline f32v look_up_32(const float *table, i32v index) {
+    const f32v third = _mm256_castsi256_ps(_mm256_slli_epi32(index, 28));
+    const f32v fourth = _mm256_castsi256_ps(_mm256_slli_epi32(index, 27));
+    f32v a[4];
+    for (int i = 0; i < 4; ++i) {
+        a[i] = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table + 8 * i), index);
+    }
+    return _mm256_blendv_ps(_mm256_blendv_ps(a[0], a[1], third),
+                            _mm256_blendv_ps(a[2], a[3], third), fourth);
+}
+static inline i32v bits_of(f32v a) { return _mm256_castps_si256(a); }
+static inline f32v with_bits(i32v a) { return _mm256_castsi256_ps(a); }
 static inline f32v if_less(f32v a, f32v b, f32v x, f32v y) {
     return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
 }

@@ -169,6 +169,13 @@ static inline f64v high_bits_plus(f64v a, int64_t added) {
 static inline f32v exponent_f32(f32v a) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(a), 23));
 }
+#define HAS_SCALE_F32
+static inline f32v scale_f32(f32v a, f32v n) { return _mm512_scalef_ps(a, n); }
+static inline f32v look_up_32(const float *table, i32v index) {
+    return _mm512_permutex2var_ps(_mm512_loadu_ps(table), index, _mm512_loadu_ps(table + 16));
+}
+static inline i32v bits_of(f32v a) { return _mm512_castps_si512(a); }
+static inline f32v with_bits(i32v a) { return _mm512_castsi512_ps(a); }
 static inline f32v if_less(f32v a, f32v b, f32v x, f32v y) {
     return _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), x);
 }

@@ -148,6 +148,23 @@ static inline f64v high_bits_plus(f64v a, int64_t added) {
 static inline f32v exponent_f32(f32v a) {
     return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a), 23));
 }
+static inline i32v shl_i32(i32v a, const int n) { return vshlq_s32(a, vdupq_n_s32(n)); }
+static inline i32v shr_i32(i32v a, const int n) { return vshlq_s32(a, vdupq_n_s32(-n)); }
+static inline uint8x16x4_t sixteen(const float *table) {
+    uint8x16x4_t bytes;
+    for (int i = 0; i < 4; ++i) bytes.val[i] = vreinterpretq_u8_f32(vld1q_f32(table + 4 * i));
+    return bytes;
+}
+static inline f32v look_up_32(const float *table, i32v index) {
+    const uint32x4_t place = vandq_u32(vreinterpretq_u32_s32(index), vdupq_n_u32(31));
+    const uint8x16_t at = vreinterpretq_u8_u32(
+        vmlaq_u32(vdupq_n_u32(0x03020100), place, vdupq_n_u32(0x04040404)));
+    const uint8x16_t low = vqtbl4q_u8(sixteen(table), at);
+    const uint8x16_t above = vsubq_u8(at, vdupq_n_u8(64));
+    return vreinterpretq_f32_u8(vqtbx4q_u8(low, sixteen(table + 16), above));
+}
+static inline i32v bits_of(f32v a) { return vreinterpretq_s32_f32(a); }
+static inline f32v with_bits(i32v a) { return vreinterpretq_f32_s32(a); }
 static inline f32v if_less(f32v a, f32v b, f32v x, f32v y) {
     return vbslq_f32(vcltq_f32(a, b), x, y);
 }

@@ -197,6 +197,9 @@ static inline i32v shl_i32(i32v a, const int n) { EACH(i32v, U32(OF(a)) << n); }
 static inline i32v shr_i32(i32v a, const int n) { EACH(i32v, OF(a) >> n); }
 static inline f32v exponent_f32(f32v a) { return with_bits(shl_i32(bits_of(a), 23)); }
 static inline f32v power_of_two(i32v n) { return with_bits(shl_i32(add_i32(n, set_i32(127)), 23)); }
+static inline f32v look_up_32(const float *table, i32v index) {
+    EACH_LANE(f32v, table[LANE(index, i) & 31]);
+}
 static inline f32v if_less(f32v a, f32v b, f32v x, f32v y) {
     return choose_f32(is_less(a, b), x, y);
 }

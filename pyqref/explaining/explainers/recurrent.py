@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...numerics import exponential
+from ...numerics import exponential, piecewise
 from ...ops.quantized.packed import PackedLinear
 from ..draft import Draft, captures, explains
 from ..functions import function
@@ -19,7 +19,7 @@ from .requantization import Layer
 from .weighted import Places, accumulate_integers
 
 function("sigmoid of a gate", exponential.sigmoid)
-function("tanh of a gate", exponential.tanh)
+function("tanh of a gate", piecewise.tanh)
 
 _GATES = {
     "LSTM": {
@@ -101,7 +101,7 @@ class _Step:
     def _squashed(
         self, kind: str, value: Operand, symbol: str, name: str, label: str = ""
     ) -> Operand:
-        label = label or ("eq-sigmoid" if kind == "sigmoid" else "eq-tanh-expm1")
+        label = label or ("eq-sigmoid" if kind == "sigmoid" else "eq-piecewise")
         named = Operand(kind, f"{kind} of a gate")
         return self.draft.steps.add(name, "function", named, value, symbol=symbol, label=label)
 

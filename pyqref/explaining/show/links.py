@@ -40,7 +40,7 @@ _PAGES = {
         embedding-bag embedding-lookup
     """,
     "exponential": """
-        float-softmax sigmoid tanh-expm1
+        float-softmax piecewise sigmoid
     """,
     "fake_quantization": """
         fake-quantize fake-quantize-channel fake-quantize-mask learnable-zero-point
