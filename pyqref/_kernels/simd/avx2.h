@@ -162,15 +162,6 @@ static inline f64v exponent_from_low_bits(f64v a) {
     f64v result = {low_bits_up(a.low), low_bits_up(a.high)};
     return result;
 }
-static inline __m256d bits_plus_shifted(__m256d a, int64_t added) {
-    __m256i bits = _mm256_add_epi64(_mm256_castpd_si256(a), _mm256_set1_epi64x(added));
-    bits = _mm256_or_si256(_mm256_srli_epi64(bits, 52), _mm256_set1_epi64x(0x4330000000000000));
-    return _mm256_castsi256_pd(bits);
-}
-static inline f64v high_bits_plus(f64v a, int64_t added) {
-    f64v result = {bits_plus_shifted(a.low, added), bits_plus_shifted(a.high, added)};
-    return result;
-}
 static inline f32v exponent_f32(f32v a) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), 23));
 }

@@ -157,15 +157,6 @@ static inline f64v exponent_from_low_bits(f64v a) {
     f64v result = {low_bits_up(a.low), low_bits_up(a.high)};
     return result;
 }
-static inline __m512d bits_plus_shifted(__m512d a, int64_t added) {
-    __m512i bits = _mm512_add_epi64(_mm512_castpd_si512(a), _mm512_set1_epi64(added));
-    bits = _mm512_or_si512(_mm512_srli_epi64(bits, 52), _mm512_set1_epi64(0x4330000000000000));
-    return _mm512_castsi512_pd(bits);
-}
-static inline f64v high_bits_plus(f64v a, int64_t added) {
-    f64v result = {bits_plus_shifted(a.low, added), bits_plus_shifted(a.high, added)};
-    return result;
-}
 static inline f32v exponent_f32(f32v a) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(a), 23));
 }

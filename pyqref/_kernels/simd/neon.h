@@ -136,15 +136,6 @@ static inline f64v exponent_from_low_bits(f64v a) {
     f64v result = {low_bits_up(a.low), low_bits_up(a.high)};
     return result;
 }
-static inline float64x2_t bits_plus_shifted(float64x2_t a, int64_t added) {
-    uint64x2_t bits = vaddq_u64(vreinterpretq_u64_f64(a), vdupq_n_u64((uint64_t)added));
-    bits = vorrq_u64(vshrq_n_u64(bits, 52), vdupq_n_u64(0x4330000000000000u));
-    return vreinterpretq_f64_u64(bits);
-}
-static inline f64v high_bits_plus(f64v a, int64_t added) {
-    f64v result = {bits_plus_shifted(a.low, added), bits_plus_shifted(a.high, added)};
-    return result;
-}
 static inline f32v exponent_f32(f32v a) {
     return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a), 23));
 }

@@ -99,9 +99,6 @@ static inline part_f64 shift_up(part_f64 a, part_f64 unused) {
     (void)unused;
     return with_f64_bits(f64_bits(a) << 52);
 }
-static inline part_f64 shift_down(part_f64 a, part_f64 added) {
-    return with_f64_bits(((f64_bits(a) + f64_bits(added)) >> 52) | 0x4330000000000000u);
-}
 static inline f64v add_f64(f64v a, f64v b) IN_PARTS(add_part, a, b)
 static inline f64v sub_f64(f64v a, f64v b) IN_PARTS(sub_part, a, b)
 static inline f64v mul_f64(f64v a, f64v b) IN_PARTS(mul_part, a, b)
@@ -109,12 +106,6 @@ static inline f64v div_f64(f64v a, f64v b) IN_PARTS(div_part, a, b)
 static inline f64v min_f64(f64v a, f64v b) IN_PARTS(min_part, a, b)
 static inline f64v max_f64(f64v a, f64v b) IN_PARTS(max_part, a, b)
 static inline f64v exponent_from_low_bits(f64v a) IN_PARTS(shift_up, a, a)
-static inline f64v high_bits_plus(f64v a, int64_t added) {
-    double number;
-    memcpy(&number, &added, sizeof number);
-    const f64v shift = set_f64(number);
-    IN_PARTS(shift_down, a, shift)
-}
 static inline f64v sum_to_odd(f64v a, f64v b) IN_PARTS(add_to_odd, a, b)
 /* A double holds the product exactly, and rounding an odd sum to float cannot meet a false tie. */
 #if defined(__GNUC__)

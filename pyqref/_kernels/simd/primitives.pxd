@@ -159,8 +159,6 @@ cdef extern from *:
     f64v min_f64(f64v a, f64v b) nogil               # a < b ? a : b, so b where a is nan
     f64v max_f64(f64v a, f64v b) nogil               # a > b ? a : b, so b where a is nan
     f64v exponent_from_low_bits(f64v a) nogil        # bits shifted left by 52
-    # 2^52 plus the number that the bits plus `added`, shifted right by 52, make.
-    f64v high_bits_plus(f64v a, int64_t added) nogil
 
     i32v add_i32(i32v a, i32v b) nogil               # wraps around
     i32v sub_i32(i32v a, i32v b) nogil
