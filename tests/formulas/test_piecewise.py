@@ -140,9 +140,16 @@ def test_eq_log__each_operation_rounded() -> None:
 HEADER = Path(pyqref.__file__).parent / "_kernels" / "simd" / "function_tables.h"
 
 
+def numbers(name: str, text: str) -> np.ndarray:
+    """Return those of a table of the header, in their order."""
+    body = re.search(rf"{name}\[\d+\]\[\d+\] = \{{(.*?)\}};", text, re.DOTALL)
+    assert body is not None
+    return np.array(re.findall(r"(-?[\d.]+(?:e-?\d+)?)f", body[1]), np.float32)
+
+
 @pytest.mark.skipif(not HEADER.exists(), reason="an installed package has no headers")
 def test_tables_of_kernels_are_those_of_numerics() -> None:
-    """Every number of the header, column by column; columns of fewer than 32 end with zeros."""
+    """Every number of the header, by columns that zeros fill up to 32, and by rows."""
     text = HEADER.read_text(encoding="utf-8")
     tables = {
         "EXP_POWERS": function_tables.POWERS,
@@ -150,10 +157,11 @@ def test_tables_of_kernels_are_those_of_numerics() -> None:
         "TANH_PIECES": function_tables.TANH.T,
         "ERF_PIECES": function_tables.ERF.T,
     }
-    assert [*tables] == re.findall(r"float (\w+)\[", text)
+    rows = {"TANH_ROWS": function_tables.TANH, "ERF_ROWS": function_tables.ERF}
+    assert [*tables, *rows] == re.findall(r"float (\w+)\[", text)
     for name, expected in tables.items():
-        body = re.search(rf"{name}\[\d+\]\[32\] = \{{(.*?)\}};", text, re.DOTALL)
-        assert body is not None
-        found = np.float32(re.findall(r"(-?[\d.]+(?:e-?\d+)?)f", body[1])).reshape(-1, 32)
+        found = numbers(name, text).reshape(-1, 32)
         assert expected.tolist() == found[:, : expected.shape[1]].tolist()
         assert not found[:, expected.shape[1] :].any()
+    for name, expected in rows.items():
+        assert expected.tolist() == numbers(name, text).reshape(-1, 10)[: len(expected)].tolist()

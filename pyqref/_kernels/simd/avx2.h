@@ -175,6 +175,25 @@ static inline f32v look_up_32(const float *table, i32v index) {
     return _mm256_blendv_ps(_mm256_blendv_ps(a[0], a[1], third),
                             _mm256_blendv_ps(a[2], a[3], third), fourth);
 }
+/* The columns of rows of 12 that lanes name by their five lowest bits. */
+#define HAS_LOOK_UP_ROWS
+static inline void look_up_rows(const float (*rows)[12], i32v index, f32v *columns) {
+    int32_t row[8];
+    _mm256_storeu_si256((__m256i *)row, _mm256_and_si256(index, _mm256_set1_epi32(31)));
+    for (int k = 0; k < 12; k += 4) {
+        f32v a[4];
+        for (int i = 0; i < 4; ++i) {
+            a[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(rows[row[i]] + k)),
+                                        _mm_loadu_ps(rows[row[i + 4]] + k), 1);
+        }
+        const f32v low = _mm256_unpacklo_ps(a[0], a[1]), high = _mm256_unpackhi_ps(a[0], a[1]);
+        const f32v low2 = _mm256_unpacklo_ps(a[2], a[3]), high2 = _mm256_unpackhi_ps(a[2], a[3]);
+        columns[k] = _mm256_shuffle_ps(low, low2, 0x44);
+        columns[k + 1] = _mm256_shuffle_ps(low, low2, 0xee);
+        columns[k + 2] = _mm256_shuffle_ps(high, high2, 0x44);
+        columns[k + 3] = _mm256_shuffle_ps(high, high2, 0xee);
+    }
+}
 static inline i32v bits_of(f32v a) { return _mm256_castps_si256(a); }
 static inline f32v with_bits(i32v a) { return _mm256_castsi256_ps(a); }
 static inline f32v if_less(f32v a, f32v b, f32v x, f32v y) {

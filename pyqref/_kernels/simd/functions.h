@@ -200,26 +200,30 @@ FUNCTION f32v normal_of(f32v x, f32v *bell) {
 }
 
 /* `eq-piecewise`; nan stays. */
-FUNCTION f32v piecewise(f32v x, const float (*table)[32], float end) {
-    f32v a = min_f32(set_f32(end), abs_f32(x));
+FUNCTION f32v piecewise(f32v x, const float (*columns)[32], const float (*rows)[12], float end) {
+    f32v a = min_f32(set_f32(end), abs_f32(x)), c[12], u, p;
     i32v place = shr_i32(bits_of(max_f32(set_f32(7.0f / 128), a)), 21);
-    f32v u, p, linear;
     place = sub_i32(place, set_i32(491));
-    u = sub_f32(a, look_up_32(table[0], place));
-    p = look_up_32(table[9], place);
-    for (int k = 8; k > 4; --k) p = fma_f32(p, u, look_up_32(table[k], place));
-    linear = fma_f32(u, look_up_32(table[4], place), look_up_32(table[2], place));
-    p = fma_f32(mul_f32(u, u), p, linear);
-    p = fma_f32(u, look_up_32(table[3], place), p);
-    return copy_sign_f32(add_f32(look_up_32(table[1], place), p), x);
+#if defined(HAS_LOOK_UP_ROWS)
+    (void)columns;
+    look_up_rows(rows, place, c);
+#else
+    (void)rows;
+    for (int k = 0; k < 10; ++k) c[k] = look_up_32(columns[k], place);
+#endif
+    u = sub_f32(a, c[0]);
+    p = c[9];
+    for (int k = 8; k > 4; --k) p = fma_f32(p, u, c[k]);
+    p = fma_f32(mul_f32(u, u), p, fma_f32(u, c[4], c[2]));
+    return copy_sign_f32(add_f32(c[1], fma_f32(u, c[3], p)), x);
 }
 
 FUNCTION f32v tanh_of(f32v x) {
-    return piecewise(x, TANH_PIECES, 9.5f);
+    return piecewise(x, TANH_PIECES, TANH_ROWS, 9.5f);
 }
 
 FUNCTION f32v erf_of(f32v x) {
-    return piecewise(x, ERF_PIECES, 3.95f);
+    return piecewise(x, ERF_PIECES, ERF_ROWS, 3.95f);
 }
 
 /* `eq-log-series`: twice the inverse hyperbolic tangent of at most a third. */

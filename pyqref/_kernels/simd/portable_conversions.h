@@ -107,6 +107,11 @@ static inline f64v min_f64(f64v a, f64v b) IN_PARTS(min_part, a, b)
 static inline f64v max_f64(f64v a, f64v b) IN_PARTS(max_part, a, b)
 static inline f64v exponent_from_low_bits(f64v a) IN_PARTS(shift_up, a, a)
 static inline f64v sum_to_odd(f64v a, f64v b) IN_PARTS(add_to_odd, a, b)
+#if defined(__FP_FAST_FMAF) && defined(__GNUC__)
+static inline f32v fma_f32(f32v a, f32v b, f32v c) {
+    EACH_LANE(f32v, __builtin_fmaf(LANE(a, i), LANE(b, i), LANE(c, i)));
+}
+#else
 /* A double holds the product exactly, and rounding an odd sum to float cannot meet a false tie. */
 #if defined(__GNUC__)
 __attribute__((noinline)) /* it is forty instructions long */
@@ -114,5 +119,6 @@ __attribute__((noinline)) /* it is forty instructions long */
 static f32v fma_f32(f32v a, f32v b, f32v c) {
     return narrow_f64(sum_to_odd(mul_f64(widen_f32(a), widen_f32(b)), widen_f32(c)));
 }
+#endif
 
 #endif
