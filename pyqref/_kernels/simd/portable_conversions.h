@@ -112,12 +112,27 @@ static inline f32v fma_f32(f32v a, f32v b, f32v c) {
     EACH_LANE(f32v, __builtin_fmaf(LANE(a, i), LANE(b, i), LANE(c, i)));
 }
 #else
+/* Whether a sum in double may lie between two float: the highest of the 29 bits that float lacks is
+ * set, and no other. Where float is subnormal, it lacks more. */
+#if defined(__GNUC__) && defined(__SSE2__)
+static inline int may_be_tie(f64v sum, f32v rounded) {
+    const i32v low = (i32v)_mm_shuffle_ps((__m128)sum.low, (__m128)sum.high, 0x88);
+    const i32v is_middle = (low & 0x1fffffff) == 0x10000000;
+    const i32v is_normal = abs_f32(rounded) > set_f32(1.17549435e-38f);
+    return _mm_movemask_ps((__m128)(is_middle | ~is_normal)) != 0;
+}
+#else
+static inline int may_be_tie(f64v sum, f32v rounded) { (void)sum, (void)rounded; return 1; }
+#endif
 /* A double holds the product exactly, and rounding an odd sum to float cannot meet a false tie. */
 #if defined(__GNUC__)
 __attribute__((noinline)) /* it is forty instructions long */
 #endif
 static f32v fma_f32(f32v a, f32v b, f32v c) {
-    return narrow_f64(sum_to_odd(mul_f64(widen_f32(a), widen_f32(b)), widen_f32(c)));
+    const f64v product = mul_f64(widen_f32(a), widen_f32(b)), addend = widen_f32(c);
+    const f64v sum = add_f64(product, addend);
+    const f32v rounded = narrow_f64(sum);
+    return may_be_tie(sum, rounded) ? narrow_f64(sum_to_odd(product, addend)) : rounded;
 }
 #endif
 
