@@ -55,7 +55,7 @@ class Minimum(_Extremum):
 
 
 def _between(a: Array, low: Number | Array | None, high: Number | Array | None) -> Array | None:
-    """What a kernel gives for float32 and numbers, where a zero keeps its sign; else None."""
+    """Return what a kernel gives for float32 and numbers, or None; a zero keeps its sign."""
     first: Any = -math.inf if low is None else low
     second: Any = math.inf if high is None else high
     if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
