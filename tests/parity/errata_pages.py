@@ -93,7 +93,9 @@ def _answer(
 
 
 def _names(source: str) -> tuple[set[str], set[str]]:
-    """The names that a statement reads, and those that it assigns."""
-    nodes = [each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.Name)]
+    """The names that a statement reads, and those that it assigns or imports."""
+    every = list(ast.walk(ast.parse(source)))
+    nodes = [each for each in every if isinstance(each, ast.Name)]
     stored = {each.id for each in nodes if isinstance(each.ctx, ast.Store)}
+    stored |= {each.asname or each.name for each in every if isinstance(each, ast.alias)}
     return {each.id for each in nodes} - stored, stored - {"_"}
