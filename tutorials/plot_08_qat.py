@@ -222,11 +222,12 @@ axes[1].set_title("quantized after training and while training")
 plt.show()
 
 # %%
-# At 3 bits plain quantization loses 10 to 25 images in a hundred. At 2 bits, which are four
-# integers, it loses most of them. Training with the rounding wins back more than half of the loss
-# at 3 bits, and about half of it at 2. Longer training without the rounding wins back less at
-# 3 bits, and nothing to speak of at 2: the gain does not come from the time, but from a loss that
-# includes the grid. The loss itself is larger with fewer bits.
+# At 3 bits plain quantization loses 10 to 25 images in a hundred, in the mean of three runs. At
+# 2 bits, which are four integers, it loses most of them. Training with the rounding wins back more
+# than half of the loss at 3 bits, and about a third of it at 2, where one run differs much from
+# another. Longer training without the rounding wins back less at 3 bits, and nothing to speak of
+# at 2: the gain does not come from the time, but from a loss that includes the grid. The loss
+# itself is larger with fewer bits.
 
 for name, each in found.items():
     print(f"{name:>22}: " + ", ".join(f"{width} bits {each[width]:.1f} %" for width in each))
@@ -240,7 +241,7 @@ for width in WIDTHS:
 assert 6 < whole - found["after training"][3] < 30
 assert found["after training"][2] < whole / 2
 assert won["while training"][3] > max(0.5, won["after longer training"][3])
-assert 0.35 < won["while training"][2] < 0.7
+assert 0.2 < won["while training"][2] < 0.6
 assert won["after longer training"][2] < 0.15
 
 # %%
