@@ -144,10 +144,9 @@ def rebin(histogram: Histogram, low: float, high: float, upsample_rate: int) -> 
 def _linspace32(first: np.float32, last: np.float32, steps: int) -> FloatArray:
     """``steps`` float32 numbers from first to last, each half counted from its own end."""
     step = (last - first) / np.float32(steps - 1)
-    index = np.arange(steps, dtype=np.float32)
-    below = fma32(step, index, first)
-    above = fma32(-step, np.float32(steps - 1) - index, last)
-    return np.where(np.arange(steps) < steps // 2, below, above)
+    below, above = np.split(np.arange(steps, dtype=np.float32), [steps // 2])
+    from_last = np.float32(steps - 1) - above
+    return np.concatenate([fma32(step, below, first), fma32(-step, from_last, last)])
 
 
 def merge_histogram(
