@@ -11,21 +11,16 @@ from pyqref.numerics.windows import inside
 from .operation import Array, Operation
 from .products import matmul
 
-__all__ = ["MODES", "Pad", "scatter"]
+__all__ = ["MODES", "Pad"]
 
 MODES = ("reflect", "replicate", "circular")
 """The modes whose border is made of elements of the array."""
 
 
-def scatter(grad: Array, axis: int, indices: Array, weights: Array | None, length: int) -> Array:
-    """Put weighted elements back along an axis of ``length``.
-
-    The adjoint of :func:`pyqref.numerics.float_resize.gather`.
-    """
-    matrix = np.zeros((len(indices), length), dtype=grad.dtype)
-    np.add.at(
-        matrix, (np.arange(len(indices))[:, None], indices), 1 if weights is None else weights
-    )
+def _put_back(grad: Array, axis: int, places: Array, length: int) -> Array:
+    """Add up elements at the places of an axis of ``length`` from which they were copied."""
+    matrix = np.zeros((len(places), length), dtype=grad.dtype)
+    matrix[np.arange(len(places)), places] = 1
     return np.moveaxis(matmul(np.moveaxis(grad, axis, -1), matrix), -1, axis)
 
 
@@ -56,6 +51,6 @@ class Pad(Operation):
             result[rest] = grad[places]
             return (result,)
         for axis, pair in enumerate(self.pairs, -len(self.pairs)):
-            index = places_along(self.shape[axis], *pair, self.mode)[:, None]
-            grad = scatter(grad, axis, index, None, self.shape[axis])
+            sources = places_along(self.shape[axis], *pair, self.mode)
+            grad = _put_back(grad, axis, sources, self.shape[axis])
         return (grad,)
